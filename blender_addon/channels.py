@@ -1,0 +1,49 @@
+"""Pose channels as plain arrays: what f-curves and the NLA mix, before Blender makes matrices of them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.rotation import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Channels:
+    """The evaluated pose channels of all bones of a rig (in `Skeleton` order) and of its object at K frames.
+
+    frames: (K,) frame numbers, may be fractional.  names: n bone names.  modes: n rotation modes
+    ("QUATERNION", "XYZ" ..., "AXIS_ANGLE").  location, scale: (K, n, 3).  quaternion: (K, n, 4) wxyz as stored
+    (not normalised).  euler: (K, n, 3) [rad].  axis_angle: (K, n, 4) [angle, x, y, z] as Blender stores it.
+    Only the rotation that `modes` names is in force.
+    object_location, object_scale: (K, 3), object_rotation: (K, 4) or (K, 3) in `object_mode`.
+    """
+
+    frames: Array
+    names: tuple[str, ...]
+    modes: tuple[str, ...]
+    location: Array
+    scale: Array
+    quaternion: Array
+    euler: Array
+    axis_angle: Array
+    object_mode: str
+    object_location: Array
+    object_rotation: Array
+    object_scale: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """Where one bone shall be at the keyed frames, as the rotation and location of its `matrix_basis`.
+
+    rotation: (K, 4) wxyz, or None where only the location changes.  location: (K, 3), or None.
+    """
+
+    rotation: Array | None = None
+    location: Array | None = None
+
+
+def frame_grid(start: float, end: float) -> Array:
+    """Whole frames from start to end, with the two ends themselves where they are fractional."""
+    whole = np.arange(np.ceil(start), np.floor(end) + 1.0)
+    return np.unique(np.concatenate(([start], whole, [end])))

@@ -1,0 +1,142 @@
+"""Rotations as unit quaternions, wxyz, vectorised over leading axes.
+
+Every function takes arrays of shape (..., 4) or (..., 3) and broadcasts.  `exp` and `log` are the
+exponential map of SO(3) on rotation vectors [rad]; `log` returns the shorter way round (angle <= pi).
+Element-wise arithmetic only: numpy's cross and matmul are slow on small vectors.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+IDENTITY: Array = np.array([1.0, 0.0, 0.0, 0.0])
+
+
+def multiply(a: Array, b: Array) -> Array:
+    """Hamilton product a b: first b, then a.  (..., 4)"""
+    aw, ax, ay, az = np.moveaxis(a, -1, 0)
+    bw, bx, by, bz = np.moveaxis(b, -1, 0)
+    return np.stack(
+        (
+            aw * bw - ax * bx - ay * by - az * bz,
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+        ),
+        axis=-1,
+    )
+
+
+def conjugate(q: Array) -> Array:
+    """The inverse of a unit quaternion."""
+    return q * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def normalize(q: ArrayLike) -> Array:
+    """Scale to unit length; a zero quaternion becomes the identity."""
+    q = np.asarray(q, dtype=np.float64)
+    length = np.linalg.norm(q, axis=-1, keepdims=True)
+    return np.where(length > 0.0, q / np.where(length > 0.0, length, 1.0), IDENTITY)
+
+
+def cross(a: Array, b: Array) -> Array:
+    """Vector product, (..., 3)."""
+    ax, ay, az = a[..., 0], a[..., 1], a[..., 2]
+    bx, by, bz = b[..., 0], b[..., 1], b[..., 2]
+    return np.stack((ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx), axis=-1)
+
+
+def rotate(q: Array, v: Array) -> Array:
+    """Turn the vectors v (..., 3) by q (..., 4)."""
+    u = q[..., 1:]
+    t = 2.0 * cross(u, v)
+    return v + q[..., :1] * t + cross(u, t)
+
+
+def exp(w: Array) -> Array:
+    """Quaternion of the rotation vector w [rad], (..., 3) -> (..., 4); exact to round-off at zero."""
+    half = 0.5 * np.sqrt(np.einsum("...i,...i->...", w, w))
+    return np.concatenate((np.cos(half)[..., None], 0.5 * np.sinc(half / np.pi)[..., None] * w), axis=-1)
+
+
+def log(q: Array) -> Array:
+    """Rotation vector [rad] of q by the shorter way round, (..., 4) -> (..., 3)."""
+    q = np.where(q[..., :1] < 0.0, -q, q)
+    u = q[..., 1:]
+    sine = np.sqrt(np.einsum("...i,...i->...", u, u))
+    half = np.arctan2(sine, q[..., 0])
+    small = sine < 1e-8
+    factor = np.where(small, 2.0, 2.0 * half / np.where(small, 1.0, sine))
+    return factor[..., None] * u
+
+
+def angle(a: Array, b: Array) -> Array:
+    """Angle between two rotations [rad], blind to the sign of either."""
+    return np.linalg.norm(log(multiply(conjugate(a), b)), axis=-1)
+
+
+def continuous(q: Array, axis: int = 0) -> Array:
+    """Flip signs so that neighbours along `axis` lie in the same half-sphere."""
+    q = np.moveaxis(np.asarray(q, dtype=np.float64), axis, 0)
+    dots = np.einsum("t...i,t...i->t...", q[1:], q[:-1])
+    signs = np.concatenate((np.ones_like(q[:1, ..., 0]), np.cumprod(np.where(dots < 0.0, -1.0, 1.0), axis=0)))
+    return np.moveaxis(q * signs[..., None], 0, axis)
+
+
+def slerp(a: Array, b: Array, t: ArrayLike) -> Array:
+    """From a (t = 0) to b (t = 1) on the shorter arc."""
+    step = log(multiply(conjugate(a), b))
+    return multiply(a, exp(np.asarray(t, dtype=np.float64)[..., None] * step))
+
+
+def to_matrix(q: Array) -> Array:
+    """(..., 4) -> (..., 3, 3), columns are the turned axes."""
+    w, x, y, z = np.moveaxis(q, -1, 0)
+    xx, yy, zz = x * x, y * y, z * z
+    xy, xz, yz, wx, wy, wz = x * y, x * z, y * z, w * x, w * y, w * z
+    out = np.empty(q.shape[:-1] + (3, 3))
+    out[..., 0, 0], out[..., 0, 1], out[..., 0, 2] = 1 - 2 * (yy + zz), 2 * (xy - wz), 2 * (xz + wy)
+    out[..., 1, 0], out[..., 1, 1], out[..., 1, 2] = 2 * (xy + wz), 1 - 2 * (xx + zz), 2 * (yz - wx)
+    out[..., 2, 0], out[..., 2, 1], out[..., 2, 2] = 2 * (xz - wy), 2 * (yz + wx), 1 - 2 * (xx + yy)
+    return out
+
+
+def from_matrix(m: Array) -> Array:
+    """(..., 3, 3) rotation matrices -> (..., 4), by the largest of the four candidates (Shepperd 1978)."""
+    m = np.asarray(m, dtype=np.float64)
+    d0, d1, d2 = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
+    squares = np.stack((1 + d0 + d1 + d2, 1 + d0 - d1 - d2, 1 - d0 + d1 - d2, 1 - d0 - d1 + d2), axis=-1)
+    a = m[..., 2, 1], m[..., 0, 2], m[..., 1, 0]
+    b = m[..., 1, 2], m[..., 2, 0], m[..., 0, 1]
+    wx, wy, wz = a[0] - b[0], a[1] - b[1], a[2] - b[2]
+    yz, xz, xy = a[0] + b[0], a[1] + b[1], a[2] + b[2]
+    rows = np.stack(
+        (
+            np.stack((squares[..., 0], wx, wy, wz), axis=-1),
+            np.stack((wx, squares[..., 1], xy, xz), axis=-1),
+            np.stack((wy, xy, squares[..., 2], yz), axis=-1),
+            np.stack((wz, xz, yz, squares[..., 3]), axis=-1),
+        ),
+        axis=-2,
+    )
+    best = np.argmax(squares, axis=-1)
+    return normalize(np.take_along_axis(rows, best[..., None, None], axis=-2)[..., 0, :])
+
+
+def orthonormal(m: Array) -> Array:
+    """The nearest rotation to the matrices m (..., 3, 3); a mirror is removed as -1 (point reflection)."""
+    sign = np.where(np.linalg.det(m) < 0.0, -1.0, 1.0)[..., None, None]
+    u, _, vt = np.linalg.svd(m * sign)
+    return u @ vt
+
+
+def between(a: Array, b: Array) -> Array:
+    """The shortest rotation that turns direction a (..., 3) into direction b (..., 3)."""
+    a = a / np.linalg.norm(a, axis=-1, keepdims=True)
+    b = b / np.linalg.norm(b, axis=-1, keepdims=True)
+    w = 1.0 + np.einsum("...i,...i->...", a, b)
+    opposite = w < 1e-12
+    side = np.where(np.abs(a[..., :1]) < 0.9, np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]))
+    axis = np.where(opposite[..., None], cross(a, side), cross(a, b))
+    return normalize(np.concatenate((np.where(opposite, 0.0, w)[..., None], axis), axis=-1))
