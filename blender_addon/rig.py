@@ -1,0 +1,208 @@
+"""Read an armature at rest into `core.skeleton`: bones, the meshes they move, and what else moves them."""
+
+import re
+
+import numpy as np
+
+from ..core.errors import CoreError
+from ..core.rotation import from_matrix, orthonormal
+from ..core.skeleton import Skeleton, Skin
+
+# Above this many vertices a mesh is thinned on a grid before its weights are read one vertex at a time.
+MAX_VERTICES = 30_000
+
+# These keep what the animation says as long as it stays within bounds: they shape a motion, they don't own it.
+BOUNDING = {"LIMIT_LOCATION", "LIMIT_ROTATION", "LIMIT_SCALE", "MAINTAIN_VOLUME"}
+
+DRIVEN = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(location|rotation_\w+|scale)$')
+
+
+def read(context, armature):
+    """The armature's bones (parents first) and skin at rest, armature space, the rig's own units."""
+    bones = sorted(armature.data.bones, key=lambda bone: len(bone.parent_recursive))
+    index = {bone.name: i for i, bone in enumerate(bones)}
+    matrix = np.array([bone.matrix_local for bone in bones], dtype=np.float64).reshape(-1, 4, 4)
+    return Skeleton(
+        names=tuple(index),
+        parent=np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones], dtype=int),
+        head=matrix[:, :3, 3].copy(),
+        tail=np.array([bone.tail_local for bone in bones], dtype=np.float64).reshape(-1, 3),
+        rotation=from_matrix(orthonormal(matrix[:, :3, :3])),
+        deform=np.array([bone.use_deform for bone in bones], dtype=bool),
+        skin=_skin(context.scene.objects, armature, index),
+    )
+
+
+def require_editable(armature):
+    """Refuse a rig whose changes Blender would not keep."""
+    if armature.library is not None:
+        raise CoreError(
+            "'{}' is linked from '{}' and can't be changed here. Choose Object > Library Override > Make first.".format(
+                armature.name, armature.library.filepath
+            )
+        )
+    override = armature.override_library
+    if override is not None and override.is_system_override:
+        raise CoreError(
+            "The library override of '{}' is not editable. Choose Object > Library Override > Make on it first.".format(
+                armature.name
+            )
+        )
+
+
+# -- meshes ----------------------------------------------------------------------------------------------------------
+
+
+def _skin(objects, armature, index):
+    """All meshes that move with the armature joined to one Skin, or None."""
+    parts = []
+    for mesh_object in objects:
+        if mesh_object.type != "MESH":
+            continue
+        skinned = _is_skinned(mesh_object, armature)
+        bone, placement = _placement(mesh_object, armature)
+        if placement is None or not (skinned or bone):
+            continue
+        part = _mesh(mesh_object, index if skinned else None, index.get(bone, -1))
+        if part is not None:
+            parts.append((part[0] @ placement[:3, :3].T + placement[:3, 3], part[1], part[2]))
+    if not parts:
+        return None
+    starts = np.cumsum([0] + [len(vertices) for vertices, _, _ in parts])
+    return Skin(
+        vertices=np.concatenate([vertices for vertices, _, _ in parts]),
+        triangles=np.concatenate([tris + start for (_, tris, _), start in zip(parts, starts, strict=False)]),
+        owner=np.concatenate([owner for _, _, owner in parts]),
+    )
+
+
+def _is_skinned(mesh_object, armature):
+    modified = any(m.type == "ARMATURE" and m.object == armature for m in mesh_object.modifiers)
+    return modified or (mesh_object.parent == armature and mesh_object.parent_type == "ARMATURE")
+
+
+def _placement(child, armature):
+    """(bone name or "", 4x4 taking the object's coordinates to armature space with every bone at rest).
+
+    Follows the parents up to the armature, so that meshes on empties on bones are found too; an object that
+    never gets there is placed as it stands in the world, and an unplaceable one gives None.
+    """
+    bone, matrix = "", np.eye(4)
+    while child != armature:
+        if child.parent is None:
+            world = np.array(armature.matrix_world, dtype=np.float64)
+            if abs(np.linalg.det(world)) == 0.0:
+                return bone, None
+            return bone, np.linalg.inv(world) @ np.array(child.matrix_world, dtype=np.float64) @ matrix
+        local = np.array(child.matrix_parent_inverse @ child.matrix_basis, dtype=np.float64)
+        matrix = local @ matrix
+        if child.parent == armature and child.parent_type == "BONE":
+            rest = armature.data.bones.get(child.parent_bone)
+            if rest is not None:
+                bone = rest.name
+                matrix = _bone_socket(rest) @ matrix
+        child = child.parent
+    return bone, matrix
+
+
+def _bone_socket(rest):
+    """4x4 of the point where Blender hangs a bone's children: its tail, or nothing with relative parenting."""
+    if rest.use_relative_parent:
+        return np.eye(4)
+    socket = np.array(rest.matrix_local, dtype=np.float64)
+    socket[:3, 3] += socket[:3, 1] * rest.length
+    return socket
+
+
+def _mesh(mesh_object, index, rigid_owner):
+    """vertices (V, 3) in object space, triangles (M, 3), owner (V,); None for an empty mesh."""
+    mesh = mesh_object.data
+    mesh.calc_loop_triangles()
+    vertices = np.empty((len(mesh.vertices), 3), dtype=np.float32)
+    triangles = np.empty((len(mesh.loop_triangles), 3), dtype=np.int32)
+    if not len(triangles):
+        return None
+    mesh.vertices.foreach_get("co", vertices.ravel())
+    mesh.loop_triangles.foreach_get("vertices", triangles.ravel())
+    kept, triangles = thin(vertices.astype(np.float64), triangles.astype(np.int64), MAX_VERTICES)
+    owner = np.full(len(kept), rigid_owner, dtype=int)
+    if index is not None:
+        owner = _heaviest(mesh, [index.get(group.name, -1) for group in mesh_object.vertex_groups], kept)
+    return vertices[kept].astype(np.float64), triangles, owner
+
+
+def thin(vertices, triangles, limit):
+    """(kept vertex indices, triangles among them): vertices in one cell of a grid become one.
+
+    vertices (V, 3), triangles (M, 3).  The grid is the finest of a few that leaves at most `limit` vertices; collapsed
+    triangles go.  A closed surface stays closed: every edge keeps its partner or both vanish.
+    """
+    if len(vertices) <= limit:
+        return np.arange(len(vertices)), triangles
+    low, span = vertices.min(axis=0), max(np.ptp(vertices, axis=0).max(), 1e-30)
+    for cells in (512, 384, 256, 192, 128, 96, 64, 48, 32):
+        _, kept, label = np.unique(
+            np.floor((vertices - low) / span * cells).astype(np.int64) @ (1, 1024, 1 << 20),
+            return_index=True,
+            return_inverse=True,
+        )
+        if len(kept) <= limit:
+            break
+    triangles = label.reshape(-1)[triangles]
+    a, b, c = triangles.T
+    return kept, triangles[(a != b) & (b != c) & (c != a)]
+
+
+def _heaviest(mesh, bone_of_group, kept):
+    """(K,) for each kept vertex the bone of its largest weight among groups that are bones, or -1."""
+    points = mesh.vertices if len(kept) == len(mesh.vertices) else [mesh.vertices[i] for i in kept.tolist()]
+    known, owner = len(bone_of_group), []
+    for point in points:
+        best, heaviest = -1, 0.0
+        for entry in point.groups:
+            weight = entry.weight
+            if weight > heaviest and entry.group < known and bone_of_group[entry.group] >= 0:
+                best, heaviest = bone_of_group[entry.group], weight
+        owner.append(best)
+    return np.array(owner, dtype=int)
+
+
+# -- who else moves a bone -------------------------------------------------------------------------------------------
+
+
+def constraint_owners(armature):
+    """{bone name: what owns its transform} for constraints in force (with the chains of IK) and drivers.
+
+    A constraint of a type this Blender doesn't know (`type` raises AttributeError) does nothing here and owns nothing.
+    """
+    owners = {}
+    for bone in armature.pose.bones:
+        for constraint in bone.constraints:
+            kind = getattr(constraint, "type", None)
+            if kind is None or kind in BOUNDING or not _in_force(constraint):
+                continue
+            for owned in _chain(bone, constraint, kind):
+                text = "constraint '{}'".format(constraint.name)
+                owners.setdefault(owned, text if owned == bone.name else "{} of bone '{}'".format(text, bone.name))
+    if armature.animation_data is not None:
+        for curve in armature.animation_data.drivers:
+            match = DRIVEN.match(curve.data_path)
+            if match and not curve.mute and curve.driver.is_valid:
+                name = re.sub(r"\\(.)", r"\1", match.group(1))
+                if name in armature.pose.bones:
+                    owners.setdefault(name, "a driver on its {}".format(match.group(2)))
+    return owners
+
+
+def _in_force(constraint):
+    return constraint.enabled and constraint.influence > 0.0 and constraint.is_valid
+
+
+def _chain(bone, constraint, kind):
+    """Names of the bones that a constraint on `bone` moves."""
+    if kind not in {"IK", "SPLINE_IK"}:
+        return [bone.name]
+    chain = [bone, *bone.parent_recursive]
+    if kind == "IK" and not constraint.use_tail:
+        chain = chain[1:]
+    return [link.name for link in chain[: constraint.chain_count or len(chain)]]
