@@ -1,0 +1,63 @@
+"""Runs inside Blender or its wheel: install the packaged extension, then call its commands.
+
+As a script: installed.py ZIP COMMAND ARGUMENTS...
+"""
+
+import importlib
+import os
+import sys
+import traceback
+
+MODULE = "bl_ext.user_default.parametric_dynamics"
+
+
+def install(archive):
+    """Install and enable the zip in BLENDER_USER_RESOURCES; returns the add-on's module."""
+    if not os.environ.get("BLENDER_USER_RESOURCES"):
+        raise RuntimeError("BLENDER_USER_RESOURCES must name a private folder before Blender starts.")
+    import bpy
+
+    with _StdoutToStderr():
+        bpy.ops.extensions.package_install_files(
+            repo="user_default", filepath=str(archive), enable_on_install=True, overwrite=True
+        )
+    if MODULE not in bpy.context.preferences.addons:
+        raise RuntimeError("The extension {} could not be enabled; its traceback is above.".format(archive))
+    return importlib.import_module(MODULE)
+
+
+class _StdoutToStderr:
+    """Blender's operators write their progress to the C stdout, which belongs to the command."""
+
+    def __enter__(self):
+        sys.stdout.flush()
+        self.saved = os.dup(1)
+        os.dup2(2, 1)
+
+    def __exit__(self, *_):
+        sys.stdout.flush()
+        os.dup2(self.saved, 1)
+        os.close(self.saved)
+
+
+def leave(status):
+    """End at once: bpy 4.5 can hang and 4.2 can crash on a normal exit."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def main(archive, arguments):
+    try:
+        install(archive)
+        cli = importlib.import_module(MODULE + ".blender_addon.cli")
+        leave(int(cli.main(arguments) or 0))
+    except SystemExit as stop:
+        leave(stop.code if isinstance(stop.code, int) else 1 if stop.code else 0)
+    except BaseException:
+        traceback.print_exc()
+        leave(1)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])
