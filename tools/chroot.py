@@ -18,9 +18,21 @@ ROOT = host.CACHE / "chroot" / SUITE
 STAMP = host.CACHE / "chroot" / (SUITE + ".stamp")
 MIRROR = "http://deb.debian.org/debian"
 PACKAGES = (
-    "blender xvfb xdotool xauth libgl1-mesa-dri libegl1 libglx-mesa0 python3-numpy python3-pytest "
-    "python3-hypothesis python3-pil imagemagick x11-utils fonts-dejavu-core"
-).split()
+    "blender",
+    "xvfb",
+    "xdotool",
+    "xauth",
+    "libgl1-mesa-dri",
+    "libegl1",
+    "libglx-mesa0",
+    "python3-numpy",
+    "python3-pytest",
+    "python3-hypothesis",
+    "python3-pil",
+    "imagemagick",
+    "x11-utils",
+    "fonts-dejavu-core",
+)
 
 ENTER = r"""
 set -e
@@ -61,11 +73,11 @@ def wrapper():
 
 
 def check_possible():
-    """Raise `Unavailable` with the reason where this machine cannot have the chroot."""
+    """Raise `UnavailableError` with the reason where this machine cannot have the chroot."""
     if sys.platform != "linux" or not shutil.which("apt-get"):
-        raise host.Unavailable("a Debian 13 chroot needs a Debian or Ubuntu host")
+        raise host.UnavailableError("a Debian 13 chroot needs a Debian or Ubuntu host")
     if os.geteuid() != 0:
-        raise host.Unavailable("a Debian 13 chroot needs root (run as root, or give --blender PATH)")
+        raise host.UnavailableError("a Debian 13 chroot needs root (run as root, or give --blender PATH)")
 
 
 def ensure():
@@ -100,7 +112,7 @@ def _build():
         command = enter(["sh", "-c", script.format(" ".join(PACKAGES))], folder="/")
         host.check_run(command, "installing Blender in the chroot", env=environment)
     except (host.BuildError, OSError) as error:
-        raise host.Unavailable("the Debian 13 chroot could not be built: {}".format(error)) from error
+        raise host.UnavailableError("the Debian 13 chroot could not be built: {}".format(error)) from error
 
 
 def _copy_apt_proxies():

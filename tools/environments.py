@@ -24,6 +24,11 @@ PYTHONS = {  # which Python versions an environment runs on, best first
 WHEELS = tuple(name for name in PYTHONS if name.startswith("bpy-"))
 FOR_USERS = ("bpy-4.5", "bpy-5.2")  # `demo` and `run` need one of these
 PROBE = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"
+INSTALLED = """
+from importlib import metadata
+for distribution in metadata.distributions():
+    print(distribution.metadata["Name"] + "==" + distribution.version)
+"""
 
 
 def python(name):
@@ -117,8 +122,7 @@ def _was_made_with_these_pins(name):
     if not _interpreter(name).exists():
         return False
     wanted = {_pin(line) for line in _pins_file(name).read_text().splitlines() if "==" in line}
-    code = "from importlib import metadata as m\nfor d in m.distributions(): print(d.metadata['Name'] + '==' + d.version)"
-    result = subprocess.run([str(_interpreter(name)), "-c", code], stdout=subprocess.PIPE, text=True)
+    result = subprocess.run([str(_interpreter(name)), "-c", INSTALLED], stdout=subprocess.PIPE, text=True)
     return wanted <= {_pin(line) for line in result.stdout.splitlines()}
 
 
@@ -131,13 +135,13 @@ def _build(name):
     base = find_python(PYTHONS[name])
     if not base:
         wanted = " or ".join(PYTHONS[name])
-        raise host.Unavailable(
+        raise host.UnavailableError(
             "the environment {} needs Python {}: install it (python.org, pyenv or your package manager)".format(
                 name, wanted
             )
         )
     folder = FOLDER / name
-    host.say("making the environment {} (once; a Blender wheel downloads about 400 MB)".format(folder))
+    host.say("making the environment {} (once{})".format(folder, ", about 400 MB" if name in WHEELS else ""))
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
     host.check_run([*base, "-m", "venv", folder], "making " + str(folder))

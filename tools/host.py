@@ -36,7 +36,7 @@ class BuildError(Exception):
     """Something the user can cure; the message says how, in one sentence."""
 
 
-class Unavailable(BuildError):
+class UnavailableError(BuildError):
     """A stage that cannot run on this machine; the message is the reason to print."""
 
 

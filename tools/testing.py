@@ -9,13 +9,16 @@ import threading
 import time
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 
 from . import chroot, environments, extension, host
 
 STAGE_TIMEOUT = 900  # seconds; a stage that takes longer hangs
 AT_ONCE = 2  # stages; most machines that run this have two cores
 NO_TESTS = "collected no tests"
+FIND_PYTEST = """
+import importlib.util, sys
+print("\\nFOUND", "%d.%d" % sys.version_info[:2], importlib.util.find_spec("pytest") is not None)
+"""
 
 
 class Result:
@@ -108,7 +111,7 @@ def _timed(name, stage):
     started = time.monotonic()
     try:
         result = stage()
-    except host.Unavailable as reason:
+    except host.UnavailableError as reason:
         result = Result(skipped=1, note="skipped: {}".format(reason))
     except host.BuildError as error:
         result = Result(failed=1, note=str(error))
@@ -154,10 +157,8 @@ def _in_real_blender(selection, archive, get_blender):
 
 def _pytest_for(blender, python):
     """Options that let a Blender find pytest: Debian's uses the system's, an official one gets its own folder."""
-    # Printed on a line of its own, because Blender prints more.
-    code = "import sys, importlib.util as u; print('\\nFOUND', '%d.%d' % sys.version_info[:2], bool(u.find_spec('pytest')))"
-    command = [blender, "-b", "--factory-startup", "--python-exit-code", "3", "--python-expr", code]
-    found = re.search(r"^FOUND (\S+) (True|False)", host.check_run(command, "starting {}".format(blender)), re.MULTILINE)
+    start = [blender, "-b", "--factory-startup", "--python-exit-code", "3", "--python-expr", FIND_PYTEST]
+    found = re.search(r"^FOUND (\S+) (True|False)", host.check_run(start, "starting {}".format(blender)), re.MULTILINE)
     if not found:
         raise host.BuildError("{} is not a Blender that runs Python.".format(blender))
     version, has_pytest = found.groups()
