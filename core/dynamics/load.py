@@ -1,0 +1,52 @@
+"""What acts on an articulated body during one step, for either solver."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..model import Model
+from ..rotation import Array
+
+
+@dataclass
+class Load:
+    """Forces, and impedances Z that make them linear in the acceleration: f(a) = f - Z a (linearly implicit).
+
+    force: (..., n, 6) at the joints, dual to the joint twist, body frame.  Z: (..., n, 6, 6) joint impedance, same frame.
+    wrench: (..., n, 6) on the bodies, shared frame of the Kinematics.  body_Z: (..., n, 6, 6) body impedance, same frame;
+        it acts on the true acceleration, gravity left out.
+    prescribed: (..., n, 6) acceleration of the joint twist where the joint is not dynamic, body frame.
+    gravity: (3,) world [m/s^2].
+    """
+
+    force: Array
+    Z: Array | None
+    wrench: Array
+    body_Z: Array | None
+    prescribed: Array
+    gravity: Array
+
+    @classmethod
+    def zero(cls, model: Model, gravity: Array, batch: tuple[int, ...] = ()) -> "Load":
+        """Nothing acts but gravity (3,)."""
+        shape = batch + (model.n, 6)
+        return cls(np.zeros(shape), None, np.zeros(shape), None, np.zeros(shape), np.asarray(gravity, dtype=np.float64))
+
+    def add_joint(self, force: Array, Z: Array | None = None) -> None:
+        """Add joint forces (..., n, 6) and impedances (..., n, 6, 6), body frames."""
+        self.force = self.force + force
+        if Z is not None:
+            self.Z = Z if self.Z is None else self.Z + Z
+
+    def add_body(self, bodies: np.ndarray, wrench: Array, Z: Array | None = None) -> None:
+        """Add wrenches (..., m, 6) and impedances (..., m, 6, 6) on the m given bodies, shared frame."""
+        self.wrench[..., bodies, :] += wrench
+        if Z is not None:
+            if self.body_Z is None:
+                self.body_Z = np.zeros(self.wrench.shape + (6,))
+            self.body_Z[..., bodies, :, :] += Z
+
+    @property
+    def fall(self) -> Array:
+        """(6,) gravity as a spatial acceleration."""
+        return np.concatenate((np.zeros(3), self.gravity))

@@ -1,0 +1,157 @@
+"""The articulated body: a tree of rigid bodies, each carried by one joint.
+
+A joint is a constant motion subspace in its body's frame and nothing else: no columns is a prescribed (or fixed)
+joint, one a revolute or prismatic joint, three a spherical one, six a free base.  The state of every joint is
+its body's full pose and twist relative to the parent, so a joint may change from prescribed to dynamic and back
+over time by changing the model, with the state left as it is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .errors import ModelError
+from .rotation import Array
+
+FIXED: Array = np.zeros((0, 6))
+SPHERICAL: Array = np.eye(6)[:3]
+FREE: Array = np.eye(6)
+
+
+def revolute(axis: Sequence[float] | Array) -> Array:
+    """Motion subspace (1, 6) of a hinge about a unit axis through the body's origin, body frame."""
+    axis = np.asarray(axis, dtype=np.float64)
+    return np.concatenate((axis / np.linalg.norm(axis), np.zeros(3)))[None]
+
+
+def prismatic(axis: Sequence[float] | Array) -> Array:
+    """Motion subspace (1, 6) of a slider along a unit axis, body frame."""
+    axis = np.asarray(axis, dtype=np.float64)
+    return np.concatenate((np.zeros(3), axis / np.linalg.norm(axis)))[None]
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Configuration and velocity of every joint, leading batch axes allowed.
+
+    rotation: (..., n, 4) body to parent.  position: (..., n, 3) body origin in the parent [m].
+    twist: (..., n, 6) velocity of the body relative to its parent, in the body's frame [rad/s, m/s].
+    """
+
+    rotation: Array
+    position: Array
+    twist: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Bodies in an order in which parents stand before their children.
+
+    names: n bodies.  parent: (n,) -1 = world.  joints: n motion subspaces, rows are the axes, (d_i, 6) body frame.
+    inertia: (n, 6, 6) spatial inertia at the body's origin, body frame [kg, m].
+    """
+
+    names: tuple[str, ...]
+    parent: np.ndarray
+    joints: tuple[Array, ...]
+    inertia: Array
+
+    def __post_init__(self) -> None:
+        n = len(self.names)
+        if np.shape(self.parent) != (n,) or np.shape(self.inertia) != (n, 6, 6) or len(self.joints) != n:
+            raise ValueError(f"Model: parent, joints and inertia must describe {n} bodies")
+        if not np.all(self.parent < np.arange(n)):
+            raise ValueError("Model.parent: parents must stand before their children")
+        if not np.all(np.isfinite(self.inertia)):
+            bad = self.names[int(np.argwhere(~np.isfinite(self.inertia))[0, 0])]
+            raise ModelError(f"Bone '{bad}' has no finite inertia. Give it a mass above 0 kg.")
+        carried = self.ancestor.T @ self.inertia[:, 5, 5]
+        for i, joint in enumerate(self.joints):
+            if len(joint) and carried[i] <= 0.0:
+                raise ModelError(f"Bone '{self.names[i]}' carries no mass. Give it a mass above 0 kg or stop simulating it.")
+
+    @property
+    def n(self) -> int:
+        """Number of bodies."""
+        return len(self.names)
+
+    @cached_property
+    def ancestor(self) -> Array:
+        """(n, n) 1.0 where body j lies on the way from body i to the world, i included."""
+        out = np.eye(len(self.names))
+        for i, p in enumerate(self.parent):
+            if p >= 0:
+                out[i] += out[p]
+        return out
+
+    @cached_property
+    def dof_body(self) -> np.ndarray:
+        """(nv,) the body each degree of freedom moves."""
+        return np.repeat(np.arange(self.n), [len(j) for j in self.joints])
+
+    @cached_property
+    def dof_axis(self) -> Array:
+        """(nv, 6) the motion vector of each degree of freedom, body frame."""
+        return np.concatenate([*self.joints, np.zeros((0, 6))])
+
+    @property
+    def nv(self) -> int:
+        """Number of dynamic degrees of freedom."""
+        return len(self.dof_body)
+
+    @cached_property
+    def width(self) -> int:
+        """The most degrees of freedom any joint has."""
+        return max((len(j) for j in self.joints), default=0)
+
+    @cached_property
+    def subspace(self) -> Array:
+        """(n, 6, width) the joints' axes as columns, zero where a joint has fewer."""
+        out = np.zeros((self.n, 6, self.width))
+        for i, joint in enumerate(self.joints):
+            out[i, :, : len(joint)] = joint.T
+        return out
+
+    @cached_property
+    def slot(self) -> np.ndarray:
+        """(nv,) flat index of each degree of freedom in an (n, width) table."""
+        first = np.concatenate([np.arange(len(j)) for j in self.joints]) if self.nv else np.zeros(0)
+        return (self.dof_body * self.width + first).astype(int)
+
+    @cached_property
+    def residual(self) -> Array:
+        """(n, 6, 6) projector on the part of a joint's twist that is prescribed."""
+        out = np.tile(np.eye(6), (self.n, 1, 1))
+        for i, joint in enumerate(self.joints):
+            if len(joint):
+                out[i] -= joint.T @ np.linalg.pinv(joint.T)
+        return out
+
+    @cached_property
+    def levels(self) -> tuple[np.ndarray, ...]:
+        """Bodies by depth, roots first."""
+        depth = self.ancestor.sum(axis=1).astype(int) - 1
+        return tuple(np.flatnonzero(depth == d) for d in range(int(depth.max()) + 1))
+
+    @cached_property
+    def jumps(self) -> tuple[np.ndarray, ...]:
+        """Ancestor tables for pointer jumping: 1, 2, 4 ... steps up; n stands for the world."""
+        up = np.append(np.where(self.parent < 0, self.n, self.parent), self.n)
+        out = []
+        while np.any(up[:-1] != self.n):
+            out.append(up[:-1])
+            up = up[up]
+        return tuple(out)
+
+    def expand(self, u: Array) -> Array:
+        """Accelerations by degree of freedom (..., nv) to joint twists (..., n, 6)."""
+        table = np.zeros(u.shape[:-1] + (self.n * self.width,))
+        table[..., self.slot] = u
+        table = table.reshape(u.shape[:-1] + (self.n, self.width))
+        return (self.subspace @ table[..., None])[..., 0]
+
+    def project(self, f: Array) -> Array:
+        """Joint forces (..., n, 6) to forces by degree of freedom (..., nv)."""
+        return np.einsum("...dk,dk->...d", f[..., self.dof_body, :], self.dof_axis)

@@ -1,0 +1,65 @@
+"""Spatial (6-D) vector algebra, [angular, linear], vectorised over leading axes (Featherstone 2008, ch. 2).
+
+Cross-product matrices are gathered from the vector by one index and one sign table: two numpy calls for
+any number of bodies.
+"""
+
+import numpy as np
+
+from .rotation import Array
+
+_I3 = np.array([[0, 2, 1], [2, 0, 0], [1, 0, 0]])
+_S3 = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
+_I6 = np.zeros((6, 6), dtype=int)
+_S6 = np.zeros((6, 6))
+_I6[:3, :3], _S6[:3, :3] = _I3, _S3
+_I6[3:, 3:], _S6[3:, 3:] = _I3, _S3
+_I6[3:, :3], _S6[3:, :3] = _I3 + 3, _S3
+
+
+def skew(v: Array) -> Array:
+    """(..., 3) -> (..., 3, 3): skew(a) b = a x b."""
+    return v[..., _I3] * _S3
+
+
+def motion_cross(v: Array) -> Array:
+    """(..., 6) -> (..., 6, 6): the operator v x on motion vectors; -transpose is v x* on forces."""
+    return v[..., _I6] * _S6
+
+
+def apply(m: Array, v: Array) -> Array:
+    """Matrix (..., i, j) times vector (..., j)."""
+    return (m @ v[..., None])[..., 0]
+
+
+def force_transform(r: Array, p: Array) -> Array:
+    """X*_wb: forces of a frame at p (..., 3) with axes r (..., 3, 3) to the frame in which p is given; (..., 6, 6)."""
+    x = np.zeros(r.shape[:-2] + (6, 6))
+    x[..., :3, :3] = r
+    x[..., 3:, 3:] = r
+    x[..., :3, 3:] = skew(p) @ r
+    return x
+
+
+def motion_transform(r: Array, p: Array) -> Array:
+    """X_wb: motions of a frame at p (..., 3) with axes r (..., 3, 3) to the frame in which p is given; (..., 6, 6)."""
+    x = np.zeros(r.shape[:-2] + (6, 6))
+    x[..., :3, :3] = r
+    x[..., 3:, 3:] = r
+    x[..., 3:, :3] = skew(p) @ r
+    return x
+
+
+def inertia(mass: Array, com: Array, about_com: Array) -> Array:
+    """Spatial inertia at the frame's origin, (..., 6, 6).
+
+    mass: (...,) kg.  com: (..., 3) m.  about_com: (..., 3, 3) kg m^2, all in that frame (Featherstone 2008, 2.63).
+    """
+    mass = np.asarray(mass, dtype=np.float64)[..., None, None]
+    c = skew(com)
+    out = np.empty(com.shape[:-1] + (6, 6))
+    out[..., :3, :3] = about_com - mass * (c @ c)
+    out[..., :3, 3:] = mass * c
+    out[..., 3:, :3] = -mass * c
+    out[..., 3:, 3:] = mass * np.eye(3)
+    return out
