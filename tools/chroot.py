@@ -67,7 +67,7 @@ def wrapper():
     path = host.TESTS_OUT / "blender-{}".format(SUITE)
     path.parent.mkdir(exist_ok=True)
     words = " ".join(shlex.quote(word) for word in enter(["blender"]))
-    path.write_text("#!/bin/sh\nexec {} \"$@\"\n".format(words), encoding="utf-8")
+    path.write_text('#!/bin/sh\nexec {} "$@"\n'.format(words), encoding="utf-8")
     path.chmod(0o755)
     return path
 

@@ -64,8 +64,11 @@ def run(arguments, blender=None):
 
 
 def _all_stages(selection):
-    archive = _in_background(lambda: extension.package(
-        extension.builder_in_wheel(environments.python(environments.choose_wheel())), host.TESTS_OUT / "package"))
+    archive = _in_background(
+        lambda: extension.package(
+            extension.builder_in_wheel(environments.python(environments.choose_wheel())), host.TESTS_OUT / "package"
+        )
+    )
     prepared = _in_background(_prepare_blender) if _wants_blender(selection) else None
     core_roots = ["tests/core", *sorted(str(p.relative_to(host.REPO)) for p in host.REPO.glob("tests/test_*.py"))]
     stages = [] if selection.is_partial else [("lint", _lint)]
@@ -83,8 +86,9 @@ def _wants_blender(selection):
 
 
 def _stages_in_blender(selection, blender):
-    archive = _in_background(lambda: extension.package(
-        extension.builder_in_blender(blender), host.TESTS_OUT / "package"))
+    archive = _in_background(
+        lambda: extension.package(extension.builder_in_blender(blender), host.TESTS_OUT / "package")
+    )
     return [("blender", lambda: _in_real_blender(selection, archive, lambda: blender))]
 
 
@@ -214,9 +218,15 @@ def _run_logged(name, command, environment):
     """Run in a process group of its own, so that a hang is ended with all it started."""
     log = host.TESTS_OUT / (name + ".log")
     with open(log, "wb") as output:
-        process = subprocess.Popen([str(part) for part in command], stdout=output, stderr=subprocess.STDOUT,
-                                   stdin=subprocess.DEVNULL, cwd=str(host.REPO), env=environment,
-                                   start_new_session=os.name != "nt")
+        process = subprocess.Popen(
+            [str(part) for part in command],
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            cwd=str(host.REPO),
+            env=environment,
+            start_new_session=os.name != "nt",
+        )
         try:
             return process.wait(timeout=STAGE_TIMEOUT), log
         except subprocess.TimeoutExpired:
@@ -248,7 +258,8 @@ def _show(name, log, whole):
 
 def _outcome(result):
     counts = "{} passed, {} failed, {} skipped in {:.1f} s".format(
-        result.passed, result.failed, result.skipped, result.seconds)
+        result.passed, result.failed, result.skipped, result.seconds
+    )
     return counts + (" ({})".format(result.note) if result.note else "")
 
 
@@ -259,8 +270,9 @@ def _summarise(results, selection, seconds):
     print("\n==== {} in {:.0f} s".format(host.describe(), seconds))
     for name, result in results:
         print("{:10} {}".format(name, _outcome(result)))
-    passed, failed, skipped = (sum(getattr(result, key) for _, result in results)
-                               for key in ("passed", "failed", "skipped"))
+    passed, failed, skipped = (
+        sum(getattr(result, key) for _, result in results) for key in ("passed", "failed", "skipped")
+    )
     print("{} passed, {} failed, {} skipped".format(passed, failed, skipped))
     sys.stdout.flush()
     return 1 if failed or not passed else 0

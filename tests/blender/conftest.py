@@ -25,9 +25,7 @@ IMPORTERS = {
     ".fbx": lambda bpy, path: bpy.ops.import_scene.fbx(filepath=path),
     ".glb": lambda bpy, path: bpy.ops.import_scene.gltf(filepath=path),
     ".gltf": lambda bpy, path: bpy.ops.import_scene.gltf(filepath=path),
-    ".bvh": lambda bpy, path: bpy.ops.import_anim.bvh(
-        filepath=path, update_scene_fps=True, update_scene_duration=True
-    ),
+    ".bvh": lambda bpy, path: bpy.ops.import_anim.bvh(filepath=path, update_scene_fps=True, update_scene_duration=True),
 }
 
 

@@ -41,7 +41,10 @@ def _registered():
     operators = {"parametric_dynamics." + name for name in dir(bpy.ops.parametric_dynamics)}
     owners = (bpy.types.Object, bpy.types.Scene, bpy.types.PoseBone, bpy.types.Bone, bpy.types.Armature)
     properties = {
-        f"{owner.__name__}.{key}" for owner in owners for key in owner.bl_rna.properties.keys() if "dynamics" in key  # noqa: SIM118
+        f"{owner.__name__}.{key}"
+        for owner in owners
+        for key in owner.bl_rna.properties.keys()
+        if "dynamics" in key  # noqa: SIM118
     }
     return types | operators | properties
 
