@@ -64,6 +64,7 @@ def setup(options, _rest):
 
 
 def demo(options, _rest):
+    host.say("a walking character is hit, baked and exported; the results go to {}".format(options.out))
     return run(options, ["demo", "--out", str(Path(options.out).resolve())])
 
 
@@ -91,7 +92,6 @@ def _package(options, folder):
     if options.blender:
         return extension.package(extension.builder_in_blender(options.blender), folder), None
     name = environments.choose_wheel()
-    host.say("using {} of {}".format(name, environments.FOLDER))
     python = environments.python(name)
     return extension.package(extension.builder_in_wheel(python), folder), python
 

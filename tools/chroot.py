@@ -29,6 +29,7 @@ PACKAGES = (
     "python3-pytest",
     "python3-hypothesis",
     "python3-pil",
+    "assimp-utils",
     "imagemagick",
     "x11-utils",
     "fonts-dejavu-core",

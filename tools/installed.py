@@ -6,6 +6,7 @@ As a script: installed.py ZIP COMMAND ARGUMENTS...
 import importlib
 import os
 import sys
+import tempfile
 import traceback
 
 MODULE = "bl_ext.user_default.parametric_dynamics"
@@ -17,27 +18,34 @@ def install(archive):
         raise RuntimeError("BLENDER_USER_RESOURCES must name a private folder before Blender starts.")
     import bpy
 
-    with _StdoutToStderr():
+    with _StdoutAside() as aside:
         bpy.ops.extensions.package_install_files(
             repo="user_default", filepath=str(archive), enable_on_install=True, overwrite=True
         )
     if MODULE not in bpy.context.preferences.addons:
-        raise RuntimeError("The extension {} could not be enabled; its traceback is above.".format(archive))
+        raise RuntimeError("The extension {} could not be enabled:\n{}".format(archive, aside.text))
     return importlib.import_module(MODULE)
 
 
-class _StdoutToStderr:
-    """Blender's operators write their progress to the C stdout, which belongs to the command."""
+class _StdoutAside:
+    """Keeps what Blender's operators write to the C stdout, which belongs to the command."""
+
+    text = ""
 
     def __enter__(self):
         sys.stdout.flush()
         self.saved = os.dup(1)
-        os.dup2(2, 1)
+        self.file = tempfile.TemporaryFile()
+        os.dup2(self.file.fileno(), 1)
+        return self
 
     def __exit__(self, *_):
         sys.stdout.flush()
         os.dup2(self.saved, 1)
         os.close(self.saved)
+        self.file.seek(0)
+        self.text = self.file.read().decode(errors="replace")
+        self.file.close()
 
 
 def leave(status):

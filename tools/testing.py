@@ -64,6 +64,7 @@ def run(arguments, blender=None):
 
 
 def _all_stages(selection):
+    _offer_second_reader()
     archive = _in_background(
         lambda: extension.package(
             extension.builder_in_wheel(environments.python(environments.choose_wheel())), host.TESTS_OUT / "package"
@@ -79,6 +80,14 @@ def _all_stages(selection):
     if not selection.is_partial or selection.within(["tests/gui"]):
         stages.append(("window", lambda: _window(selection, archive, prepared.result)))
     return [(name, stage) for name, stage in stages if prepared or name not in ("blender", "window")]
+
+
+def _offer_second_reader():
+    """Assimp reads our FBX files independently of Blender; tests that need it skip where it is missing."""
+    try:
+        host.need_program("assimp", "assimp-utils", "the second FBX reader")
+    except host.BuildError as error:
+        host.say("{} Tests that use it are skipped.".format(error))
 
 
 def _wants_blender(selection):

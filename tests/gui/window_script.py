@@ -34,6 +34,8 @@ def maximise():
 
 
 def add_character():
+    for thing in list(bpy.data.objects):  # the default cube, lamp and camera
+        bpy.data.objects.remove(thing)
     with override():
         bpy.ops.parametric_dynamics.add_demo_character()
 
