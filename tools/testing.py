@@ -31,8 +31,11 @@ class Selection:
     """The user's pytest arguments; a selection by path, -k or -m leaves out what it doesn't name."""
 
     def __init__(self, arguments):
-        self.paths = [item for item in arguments if (host.REPO / item.split("::")[0]).exists()]
-        self.options = [item for item in arguments if item not in self.paths]
+        self.paths, self.options = [], []
+        for before, item in zip(["", *arguments], arguments):
+            is_value = before in ("-k", "-m", "-p", "-W", "-o")
+            is_path = not is_value and not item.startswith("-") and (host.REPO / item.split("::")[0]).exists()
+            (self.paths if is_path else self.options).append(item)
         by_name = any(item.startswith(("-k", "-m", "--lf")) for item in self.options)
         self.is_partial = bool(self.paths) or by_name
 
