@@ -19,7 +19,7 @@ DRIVEN = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(location|rotation_\w+
 
 def read(context, armature):
     """The armature's bones (parents first) and skin at rest, armature space, the rig's own units."""
-    bones = sorted(armature.data.bones, key=lambda bone: len(bone.parent_recursive))
+    bones = list(armature.data.bones)  # Blender walks the tree: parents stand first
     index = {bone.name: i for i, bone in enumerate(bones)}
     matrix = np.array([bone.matrix_local for bone in bones], dtype=np.float64).reshape(-1, 4, 4)
     return Skeleton(
