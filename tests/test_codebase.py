@@ -14,6 +14,7 @@ PROPERTIES = {
     "BoolProperty", "BoolVectorProperty", "CollectionProperty", "EnumProperty", "FloatProperty", "FloatVectorProperty",
     "IntProperty", "IntVectorProperty", "PointerProperty", "StringProperty",
 }  # fmt: skip
+MAX_TEST_FILE = 450
 WITHOUT_TOOLTIP = {"CollectionProperty", "PointerProperty"}  # containers; Blender never shows one for them
 INFIX = {"Operator": "OT", "Panel": "PT", "Menu": "MT", "UIList": "UL", "Header": "HT", "FileHandler": "FH"}
 SOURCES = ("core", "blender_addon")
@@ -144,7 +145,7 @@ def test_house_rules(path):
 @pytest.mark.parametrize("path", OTHERS, ids=name_of)
 def test_tests_and_tools_are_readable_too(path):
     source = path.read_text(encoding="utf-8")
-    assert exception_faults(source) + size_faults(source) == []
+    assert exception_faults(source) + size_faults(source, MAX_TEST_FILE) == []
 
 
 GOOD_OPERATOR = '''

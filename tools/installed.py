@@ -3,6 +3,7 @@
 As a script: installed.py ZIP COMMAND ARGUMENTS...
 """
 
+import ctypes
 import importlib
 import os
 import sys
@@ -33,14 +34,14 @@ class _StdoutAside:
     text = ""
 
     def __enter__(self):
-        sys.stdout.flush()
+        _flush()
         self.saved = os.dup(1)
         self.file = tempfile.TemporaryFile()
         os.dup2(self.file.fileno(), 1)
         return self
 
     def __exit__(self, *_):
-        sys.stdout.flush()
+        _flush()
         os.dup2(self.saved, 1)
         os.close(self.saved)
         self.file.seek(0)
@@ -48,9 +49,15 @@ class _StdoutAside:
         self.file.close()
 
 
+def _flush():
+    """Python's buffer and the C library's, which Blender prints through."""
+    sys.stdout.flush()
+    (ctypes.cdll.ucrtbase if os.name == "nt" else ctypes.CDLL(None)).fflush(None)
+
+
 def leave(status):
     """End at once: bpy 4.5 can hang and 4.2 can crash on a normal exit."""
-    sys.stdout.flush()
+    _flush()
     sys.stderr.flush()
     os._exit(status)
 

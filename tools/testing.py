@@ -201,7 +201,7 @@ def _window(selection, archive, get_blender):
 
 
 def _report_options(name):
-    return ["-p", "no:cacheprovider", "--junitxml={}".format(_report(name))]
+    return ["-p", "no:cacheprovider", "--continue-on-collection-errors", "--junitxml={}".format(_report(name))]
 
 
 def _report(name):

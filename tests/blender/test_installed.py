@@ -43,8 +43,8 @@ def _registered():
     properties = {
         f"{owner.__name__}.{key}"
         for owner in owners
-        for key in owner.bl_rna.properties.keys()
-        if "dynamics" in key  # noqa: SIM118
+        for key in owner.bl_rna.properties.keys()  # noqa: SIM118
+        if "dynamics" in key
     }
     return types | operators | properties
 
