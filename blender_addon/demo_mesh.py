@@ -304,7 +304,7 @@ def _fingers(cage, ring):
             np.sign((points - middle) @ back), back) * 0.0100
         spread = unit(along + front * (0.10 - 0.07 * j))
         lengths = np.array([0.06, 0.34, 0.10, 0.22, 0.10, 0.16, 0.02]) * length
-        bends = np.radians([4, 4, 14, 8, 12, 6, 0])
+        bends = np.radians([6, 6, 20, 12, 16, 8, 0])
         cage.extrude(quad, _curl(points, spread, front, lengths, bends, (1, 0.98, 0.98, 0.98, 0.97, 0.92, 0.75)),
                      {"hand.L": 1}, SKIN)
 
@@ -314,7 +314,7 @@ def _thumb(cage, quad):
     points = np.array([cage.points[i] for i in quad])
     offset = points - points.mean(axis=0)
     points = points.mean(axis=0) + (np.outer(np.sign(offset @ back), back) + np.outer(np.sign(offset @ along), along)) * 0.0135
-    direction = unit(front * 0.7 + along - back * 0.35)
+    direction = unit(front * 0.5 + along - back * 0.40)
     lengths = (0.016, 0.024, 0.018, 0.022)
     bends = np.radians([-8, -12, -10, -6])
     cage.extrude(quad, _curl(points, direction, back, lengths, bends, (1.05, 1.0, 0.95, 0.75)), {"hand.L": 1}, SKIN)
