@@ -12,7 +12,7 @@ import numpy as np
 from ..core.errors import ClipError
 from ..core.rotation import continuous, from_matrix, orthonormal
 from ..core.skeleton import Clip
-from . import curves, fk, source
+from . import actions, curves, fk, source
 from .channels import Channels
 
 BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)$')
@@ -65,7 +65,7 @@ def sample_curves(context, armature, skeleton, frames):
     """As `sample`, from the f-curves alone; `fk.Inexact` where they do not tell."""
     parents = _require_plain(context, armature)
     channels = stored_channels(armature, skeleton.names, frames)
-    _fill(channels, armature, curves.evaluated(source.curves_in_force(armature)))
+    _fill(channels, armature, [c for c in source.curves_in_force(armature) if actions.evaluates(c)])
     matrices = fk.pose(fk.rest(armature, skeleton), channels)
     return matrices, parents @ fk.object_basis(channels), channels
 
@@ -89,7 +89,7 @@ def _require_plain(context, armature):
     data = armature.animation_data
     if data is not None and len(data.drivers):
         raise fk.Inexact("drivers")
-    if source.strips_in_force(armature):
+    if not source.alone(armature):
         raise fk.Inexact("NLA strips")
     return _parents(armature)
 

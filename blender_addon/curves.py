@@ -8,18 +8,6 @@ CONSTANT, LINEAR, BEZIER = 0, 1, 2
 KEY_SNAP = 1e-4
 
 
-def evaluated(curves):
-    """Those of the f-curves that Blender evaluates: not muted (nor their group), not empty."""
-    kept = []
-    for curve in curves:
-        if curve.mute or curve.is_empty:
-            continue
-        group = curve.group
-        if group is None or not group.mute:
-            kept.append(curve)
-    return kept
-
-
 def sample(curves, frames):
     """(C, T) values of the f-curves at the frames (T,), equal to `fcurve.evaluate` within float32.
 

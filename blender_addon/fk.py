@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.rotation import Array, multiply, to_matrix
+from ..core.rotation import Array, to_matrix
+from . import delta
 
 # Columns count as orthogonal (no shear) within this cosine.
 SHEAR = 1e-5
@@ -63,19 +64,8 @@ def quaternion(mode, quaternion, euler, axis_angle):
         # Blender's normalize_qt turns a zero quaternion into half a turn about x.
         return np.where(length > 0.0, quaternion / np.where(length > 0.0, length, 1.0), (0.0, 1.0, 0.0, 0.0))
     if mode == "AXIS_ANGLE":
-        length = np.linalg.norm(axis_angle[..., 1:], axis=-1, keepdims=True)
-        axis = axis_angle[..., 1:] / np.where(length > 0.0, length, 1.0)
-        half = np.where(length > 0.0, 0.5 * axis_angle[..., :1], 0.0)
-        return np.concatenate((np.cos(half), np.sin(half) * axis), axis=-1)
-    turns = [_turn("XYZ".index(letter), euler) for letter in mode]
-    return multiply(turns[2], multiply(turns[1], turns[0]))
-
-
-def _turn(axis, euler):
-    half = 0.5 * euler[..., axis]
-    q = np.zeros(half.shape + (4,))
-    q[..., 0], q[..., 1 + axis] = np.cos(half), np.sin(half)
-    return q
+        return delta.axis_angle_to_quaternion(axis_angle)
+    return delta.euler_to_quaternion(mode, euler)
 
 
 def rotations(channels):

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from . import actions, nla
+
 
 @dataclass(frozen=True)
 class Source:
@@ -27,28 +29,24 @@ def of(armature):
     data = armature.animation_data
     if data is None:
         return None
-    if data.action is not None and not data.use_tweak_mode:
+    if not data.use_tweak_mode and nla.read_stack(data).active:
         return _active(data)
     strips = strips_in_force(armature)
     return _strip(strips) if strips else None
 
 
 def curves_in_force(armature):
-    """The f-curves of the active action's slot, as a list; empty without action or slot."""
+    """The f-curves of the active action's slot; empty without action or slot."""
     data = armature.animation_data
-    if data is None or data.action is None:
-        return []
-    return curves_of(data.action, getattr(data, "action_slot", None))
+    return [] if data is None else actions.curves_of(data.action, actions.slot_of(data))
 
 
-def curves_of(action, slot):
-    """The f-curves of one slot of an action (before Blender 4.4: all of them)."""
-    if not hasattr(action, "layers"):
-        return list(action.fcurves)
-    if slot is None:
-        return []
-    bags = [strip.channelbag(slot) for layer in action.layers for strip in layer.strips]
-    return [curve for bag in bags if bag is not None for curve in bag.fcurves]
+def alone(armature):
+    """Whether nothing but the active action (or nothing at all) animates the armature."""
+    data = armature.animation_data
+    if data is None:
+        return True
+    return not data.use_tweak_mode and (nla.read_stack(data).alone or not strips_in_force(armature))
 
 
 def strips_in_force(armature):
@@ -56,26 +54,19 @@ def strips_in_force(armature):
     data = armature.animation_data
     if data is None or not data.use_nla:
         return []
-    tracks = [track for track in data.nla_tracks if track.is_solo] or [track for track in data.nla_tracks if not track.mute]
-    return [strip for track in tracks for strip in track.strips if not strip.mute]
-
-
-def span(curves):
-    """(first, last) keyed frame of f-curves, or None where none has a key."""
-    ranges = np.array([tuple(curve.range()) for curve in curves if not curve.is_empty])
-    return (float(ranges[:, 0].min()), float(ranges[:, 1].max())) if len(ranges) else None
+    heard = nla.read_stack(data).tracks
+    return [strip for track in data.nla_tracks if track.name in heard for strip in track.strips if not strip.mute]
 
 
 def _active(data):
     keyed = curves_in_force(data.id_data)
-    frames = span(keyed)
+    frames = actions.key_range(keyed)
     if frames is None:
         return None
     endless = any(_cycles(curve) for curve in keyed)
-    slot = getattr(data, "action_slot", None)
     return Source(
         action=data.action.name,
-        slot="" if slot is None else slot.identifier,
+        slot=actions.slot_identifier(data),
         start=frames[0],
         end=frames[1],
         until=np.inf if endless else frames[1],
@@ -94,10 +85,9 @@ def _strip(strips):
     whole = [strip for strip in acting if strip.blend_type == "REPLACE"] or acting
     strip = whole[-1]
     once = (strip.action_frame_end - strip.action_frame_start) * strip.scale
-    slot = getattr(strip, "action_slot", None)
     return Source(
         action=strip.action.name,
-        slot="" if slot is None else slot.identifier,
+        slot=actions.slot_identifier(strip),
         start=strip.frame_start,
         end=min(strip.frame_end, strip.frame_start + once),
         until=strip.frame_end,
