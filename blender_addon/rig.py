@@ -65,7 +65,8 @@ def _skin(objects, armature, index):
             continue
         part = _mesh(mesh_object, index if skinned else None, index.get(bone, -1))
         if part is not None:
-            parts.append((part[0] @ placement[:3, :3].T + placement[:3, 3], part[1], part[2]))
+            turned = part[1] if np.linalg.det(placement[:3, :3]) > 0.0 else part[1][:, ::-1]  # a mirror turns faces in
+            parts.append((part[0] @ placement[:3, :3].T + placement[:3, 3], turned, part[2]))
     if not parts:
         return None
     starts = np.cumsum([0] + [len(vertices) for vertices, _, _ in parts])

@@ -82,8 +82,8 @@ def _kind(draft: Draft) -> str:
     cosine = leg @ trunk / max(np.linalg.norm(leg) * np.linalg.norm(trunk), 1e-30)
     if pairs <= 4 and cosine < -0.7:
         return "biped"
-    hands, soles, down = _ends(draft, "hand", "forearm"), _ends(draft, "toe", "foot", "shin"), leg / np.linalg.norm(leg)
-    if pairs == 4 and hands and abs((draft.centre(hands) - draft.centre(soles)) @ down) < 0.35 * np.linalg.norm(leg):
+    hands, soles, up = _ends(draft, "hand", "forearm"), _ends(draft, "toe", "foot", "shin"), _up(draft, "quadruped")
+    if pairs == 4 and hands and abs((draft.centre(hands) - draft.centre(soles)) @ up) < 0.35 * abs(leg @ up):
         return "quadruped"
     return "other"
 

@@ -1,0 +1,160 @@
+"""Segments of a figure: where each bone ends, which bones carry mass, and what a human's would weigh."""
+
+import numpy as np
+
+from .anatomy import Anatomy
+from .rotation import Array
+from .skeleton import Skeleton
+
+# Parts of body mass, de Leva 1996 (men): both sides of a limb counted once each; they add up to 1.
+# Trunk: lower 0.1117, middle and upper together 0.3229 (here: spine 0.3049, a clavicle with its muscles 0.009).
+FRACTION = {
+    "head": 0.0544,
+    "neck": 0.0150,
+    "pelvis": 0.1117,
+    "spine": 0.3049,
+    "clavicle": 0.0090,
+    "upper_arm": 0.0271,
+    "forearm": 0.0162,
+    "hand": 0.0061,
+    "thigh": 0.1416,
+    "shin": 0.0433,
+    "foot": 0.0137,
+}
+# Small parts, as parts of the segment that carries them.
+SMALL = {"finger": ("hand", 0.4), "toe": ("foot", 0.2), "hip": ("pelvis", 0.25), "jaw": ("head", 0.1),
+         "ear": ("head", 0.002), "eye": ("head", 0.004), "tail": ("pelvis", 0.1)}  # fmt: skip
+# Centre of mass along the segment from its upper end, de Leva 1996; 0.5 elsewhere.
+CENTRE = {"upper_arm": 0.577, "forearm": 0.457, "thigh": 0.41, "shin": 0.446, "foot": 0.44, "head": 0.5}
+# Lengths as parts of height where neither child nor tail tells (Drillis and Contini 1966), [1].
+LENGTH = {"head": 0.13, "hand": 0.1, "foot": 0.12, "toe": 0.04, "finger": 0.03, "shin": 0.246, "forearm": 0.146,
+          "neck": 0.05, "spine": 0.1, "pelvis": 0.08, "tail": 0.1, "clavicle": 0.1, "thigh": 0.245,
+          "upper_arm": 0.186, "ear": 0.03, "eye": 0.015, "jaw": 0.05, "hip": 0.05}  # fmt: skip
+
+NEXT = {"pelvis": "spine", "spine": "spine", "neck": "neck", "clavicle": "upper_arm", "upper_arm": "forearm",
+        "forearm": "hand", "hand": "finger", "finger": "finger", "hip": "thigh", "thigh": "shin", "shin": "foot",
+        "foot": "toe", "toe": "toe", "tail": "tail", "ear": "ear"}  # fmt: skip
+
+
+def base(role: str) -> str:
+    """"upper_arm.L" -> "upper_arm"."""
+    return role.partition(".")[0]
+
+
+def carriers(anatomy: Anatomy, skinned: Array) -> np.ndarray:
+    """(n,) bool: bones that have a body of their own.
+
+    All with a role of the figure; nameless ones only with skin; helpers and what stands above the pelvis never, unless
+    nothing else would be left.  skinned: (n,) bool.
+    """
+    names = [base(role) for role in anatomy.role]
+    carry = np.array([name not in ("", "helper", "root") or (name == "" and s) for name, s in zip(names, skinned, strict=True)])
+    if not carry.any():
+        carry = np.array([name == "" for name in names])
+    return carry if carry.any() else np.ones(len(names), dtype=bool)
+
+
+def homes(anatomy: Anatomy, carry: np.ndarray) -> np.ndarray:
+    """(n,) the bone whose body a bone's skin belongs to: itself, the nearest carrier above, else the first below."""
+    home = np.full(len(carry), -1)
+    for i in anatomy.order:
+        above = anatomy.parent[i]
+        home[i] = i if carry[i] else home[above] if above >= 0 else -1
+    for i in anatomy.order[::-1]:
+        above = anatomy.parent[i]
+        if above >= 0 and home[above] < 0:
+            home[above] = home[i]
+    return home
+
+
+def ends(skeleton: Skeleton, anatomy: Anatomy, carry: np.ndarray, reach: Array) -> Array:
+    """(n, 3) from each carrier's head to the end of its segment [rig units]; zero for the others.
+
+    The head of the next bone of the chain, else a nub, else the tail where tails mean something in this rig, else the
+    skin (reach: (n, 3) from the head to the middle of its skin, nan without), else a human's proportions.
+    """
+    axis = np.zeros_like(skeleton.head)
+    trust = _tails_mean_something(skeleton, anatomy)
+    for i in anatomy.order:
+        if not carry[i]:
+            continue
+        name = base(anatomy.role[i])
+        children = [j for j in anatomy.children(i) if np.linalg.norm(skeleton.head[j] - skeleton.head[i]) > 1e-3 * anatomy.size]
+        chain = _continuation(anatomy, name, children)
+        tail = skeleton.tail[i] - skeleton.head[i]
+        if chain:
+            axis[i] = skeleton.head[chain].mean(axis=0) - skeleton.head[i]
+        elif trust and 0.005 * anatomy.size < np.linalg.norm(tail) < 0.35 * anatomy.size:
+            axis[i] = tail
+        elif np.all(np.isfinite(reach[i])) and np.linalg.norm(reach[i]) > 0.003 * anatomy.size:
+            axis[i] = 2.0 * reach[i]
+        else:
+            axis[i] = _guess(anatomy, axis, i, name)
+    return axis
+
+
+def _continuation(anatomy: Anatomy, name: str, children: list[int]) -> list[int]:
+    """The children that continue the segment."""
+    names = {j: base(anatomy.role[j]) for j in children}
+    wanted = [NEXT.get(name, "")]
+    if name in ("pelvis", "spine", "hip"):
+        wanted += ["spine", "neck", "head", "hip", "thigh", "tail", "clavicle"]
+    if name == "neck":
+        wanted += ["head"]
+    for want in wanted:
+        chain = [j for j in children if want and names[j] == want]
+        if name == "pelvis" and want in ("hip", "thigh", "tail") and chain:
+            return []
+        if chain:
+            return chain
+    if name in ("", "tail", "finger", "toe", "hand", "head"):
+        return [j for j in children if names[j] in ("", "helper")] if name != "head" else []
+    return []
+
+
+def _tails_mean_something(skeleton: Skeleton, anatomy: Anatomy) -> bool:
+    """Whether bones' tails lie near their child's head, as modelled skeletons have it (imports often don't)."""
+    gaps = []
+    for i in anatomy.order:
+        name = base(anatomy.role[i])
+        if name in ("upper_arm", "forearm", "thigh", "shin", "spine", ""):
+            chain = _continuation(anatomy, name, list(anatomy.children(i)))
+            length = np.linalg.norm(skeleton.head[chain].mean(axis=0) - skeleton.head[i]) if chain else 0.0
+            if length > 1e-3 * anatomy.size:
+                gaps.append(np.linalg.norm(skeleton.head[chain].mean(axis=0) - skeleton.tail[i]) / length)
+    return bool(not gaps or np.median(gaps) < 0.25)
+
+
+def _guess(anatomy: Anatomy, axis: Array, i: int, name: str) -> Array:
+    """A human's length in a plausible direction."""
+    direction = {"head": anatomy.up, "neck": anatomy.up, "spine": anatomy.up, "pelvis": anatomy.up,
+                 "foot": anatomy.forward, "toe": anatomy.forward, "shin": -anatomy.up, "thigh": -anatomy.up,
+                 "jaw": anatomy.forward, "eye": anatomy.forward, "ear": anatomy.up}.get(name)  # fmt: skip
+    above = anatomy.parent[i]
+    if direction is None:
+        onward = axis[above] if above >= 0 else np.zeros(3)
+        length = np.linalg.norm(onward)
+        direction = onward / length if length > 0.0 else anatomy.up
+    return np.asarray(direction) * LENGTH.get(name, 0.05) * anatomy.size
+
+
+def fractions(anatomy: Anatomy, carry: np.ndarray, length: Array) -> Array:
+    """(n,) the part of body mass that a human's segment of each role has; they add up to 1.
+
+    Bones that share a role share its mass: the spine by length, others evenly.
+    """
+    names = [base(role) for role in anatomy.role]
+    part = np.zeros(len(names))
+    for name in {*FRACTION, *SMALL} & {names[i] for i in np.flatnonzero(carry)}:
+        bones = np.array([i for i in np.flatnonzero(carry) if names[i] == name])
+        if name in FRACTION:
+            sides = max(1, len({anatomy.role[i] for i in bones if anatomy.role[i][-2:] in (".L", ".R")}))
+            share = length[bones] + 0.02 if name in ("spine", "neck") else np.ones(len(bones))
+            part[bones] = FRACTION[name] * sides * share / share.sum()
+        else:
+            owner, ratio = SMALL[name]
+            sides = 2 if any(role[-2:] in (".L", ".R") for role in anatomy.role) and name in ("finger", "toe", "ear", "eye") else 1
+            part[bones] = FRACTION[owner] * ratio * sides / len(bones)
+    loose = carry & (part == 0.0)
+    part[loose] = 0.002
+    return part / part.sum()
