@@ -8,7 +8,7 @@ import numpy as np
 from . import posture, roles, topology
 from .errors import ModelError
 from .figure import ARM, LEG, TRUNK, Draft, settle
-from .rotation import Array
+from .rotation import Array, conjugate, cross, rotate
 from .skeleton import Skeleton
 
 # Which roles may carry a role; the first that exists is where a bone is hung if the rig hangs it elsewhere.
@@ -107,6 +107,42 @@ def analyse(skeleton: Skeleton, overrides: Mapping[str, str] | None = None) -> A
         size=size,
         fallback=" ".join([*notes, note]).strip(),
     )
+
+
+def hinge_axis(skeleton: Skeleton, anatomy: Anatomy, bone: int) -> Array | None:
+    """(3,) unit hinge axis of an elbow or knee in the frame of the bone below it (forearm, shin) at rest; turning by a
+    positive angle about it flexes: shins go backward, forearms forward.  None for other bones.
+
+    A limb bent by more than 20 degrees at rest shows its axis (none hyperextends that far).  Below that the bend counts
+    if it agrees with the way the figure faces within 30 degrees, and else the facing direction alone.
+    """
+    role, _, side = anatomy.role[bone].partition(".")
+    chain = {"forearm": ("upper_arm", "hand"), "shin": ("thigh", "foot")}.get(role)
+    if chain is None:
+        return None
+    above, below = (_nearest(skeleton, anatomy, f"{name}.{side}", bone) for name in chain)
+    lower = skeleton.head[below] - skeleton.head[bone] if below >= 0 else skeleton.tail[bone] - skeleton.head[bone]
+    upper = skeleton.head[bone] - skeleton.head[above] if above >= 0 else lower
+    toward = anatomy.forward if role == "forearm" else -anatomy.forward
+    expected = cross(lower, toward)
+    if np.linalg.norm(expected) < 0.2 * np.linalg.norm(lower):
+        expected = anatomy.left if role == "shin" else -anatomy.left
+    expected = expected / np.linalg.norm(expected)
+    bend = cross(upper, lower)
+    size = np.linalg.norm(bend) / max(np.linalg.norm(upper) * np.linalg.norm(lower), 1e-30)
+    axis = expected
+    if size > np.sin(np.radians(20.0)) or upper @ lower < 0.0 < size:
+        axis = bend / np.linalg.norm(bend)
+    elif size > np.sin(np.radians(3.0)) and abs(bend @ expected) > 0.866 * np.linalg.norm(bend):
+        axis = bend / np.linalg.norm(bend) * np.sign(bend @ expected)
+    return rotate(conjugate(skeleton.rotation[bone]), axis)
+
+
+def _nearest(skeleton: Skeleton, anatomy: Anatomy, role: str, bone: int) -> int:
+    """The bone with this role whose head is nearest, or -1."""
+    found = [i for i, name in enumerate(anatomy.role) if name == role]
+    away = np.linalg.norm(skeleton.head[found] - skeleton.head[bone], axis=1) if found else np.zeros(0)
+    return found[int(np.argmin(away))] if found else -1
 
 
 def _override(draft: Draft, overrides: Mapping[str, str]) -> None:

@@ -66,8 +66,8 @@ def measure(skeleton: Skeleton, anatomy: Anatomy, mass: Mapping[str, float] | No
     axis = segments.ends(skeleton, anatomy, carry, com / scale) * scale  # rig units -> m
     length = np.linalg.norm(axis, axis=1)
     human = segments.fractions(anatomy, carry, length)
-    kilograms = _masses(anatomy, carry, volume, human, length)
     solid = carry & (volume > 0.0)
+    kilograms = _masses(anatomy, carry, solid, volume, human, length)
     radius = _radii(kilograms, length, near, axis)
     unit = np.divide(kilograms, volume, out=np.zeros(n), where=solid)
     inertia = second * unit[:, None, None]
@@ -118,13 +118,19 @@ def _solids(skeleton: Skeleton, home: np.ndarray, scale: float) -> tuple[Array, 
     return volume, com, second, near
 
 
-def _masses(anatomy: Anatomy, carry: np.ndarray, volume: Array, human: Array, length: Array) -> Array:
-    """(n,) kg: by volume; a biped's kept near a human's parts; bones without solid skin by proportion."""
-    solid = carry & (volume > 0.0)
+def _masses(anatomy: Anatomy, carry: np.ndarray, solid: np.ndarray, volume: Array, human: Array, length: Array) -> Array:
+    """(n,) kg: by volume; a biped's kept near a human's parts; bones without solid skin by proportion.
+
+    A biped's solid that is far too small for its role (the patch of a trouser on a "Body" bone) says nothing about the
+    segment but that it is light: it is struck off `solid`.
+    """
     if anatomy.kind == "biped":
-        part = np.where(solid, 0.0, human)
+        ratio = np.divide(volume, human, out=np.zeros(len(volume)), where=human > 0.0)
         if solid.any():
-            part[solid] = volume[solid] / volume[solid].sum() * human[solid].sum()
+            solid &= ratio > np.median(ratio[solid]) / (4.0 * DEPARTURE)
+        part = np.where(solid, volume, 0.0)
+        part = part / part.sum() * human[solid].sum() if solid.any() else part
+        part = np.where(solid, part, np.where(ratio > 0.0, human / DEPARTURE, human))
         for _ in range(8):
             part = np.clip(part, human / DEPARTURE, human * DEPARTURE)
             part /= part.sum()

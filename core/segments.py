@@ -55,11 +55,16 @@ def carriers(anatomy: Anatomy, skinned: Array) -> np.ndarray:
 
 
 def homes(anatomy: Anatomy, carry: np.ndarray) -> np.ndarray:
-    """(n,) the bone whose body a bone's skin belongs to: itself, the nearest carrier above, else the first below."""
+    """(n,) the bone whose body a bone's skin belongs to: itself, the nearest carrier above, else the first below.
+
+    -1 for what a hand holds (a helper on a hand: a weapon), which is no part of the body.
+    """
     home = np.full(len(carry), -1)
     for i in anatomy.order:
         above = anatomy.parent[i]
         home[i] = i if carry[i] else home[above] if above >= 0 else -1
+        if not carry[i] and home[i] >= 0 and base(anatomy.role[home[i]]) in ("hand", "finger"):
+            home[i] = -1
     for i in anatomy.order[::-1]:
         above = anatomy.parent[i]
         if above >= 0 and home[above] < 0:
@@ -81,12 +86,14 @@ def ends(skeleton: Skeleton, anatomy: Anatomy, carry: np.ndarray, reach: Array) 
         name = base(anatomy.role[i])
         children = [j for j in anatomy.children(i) if np.linalg.norm(skeleton.head[j] - skeleton.head[i]) > 1e-3 * anatomy.size]
         chain = _continuation(anatomy, name, children)
+        if name == "hand" and not chain and np.isnan(reach[i, 0]):
+            chain = [j for j in children if base(anatomy.role[j]) == "helper"]
         tail = skeleton.tail[i] - skeleton.head[i]
         if chain:
             axis[i] = skeleton.head[chain].mean(axis=0) - skeleton.head[i]
         elif trust and 0.005 * anatomy.size < np.linalg.norm(tail) < 0.35 * anatomy.size:
             axis[i] = tail
-        elif np.all(np.isfinite(reach[i])) and np.linalg.norm(reach[i]) > 0.003 * anatomy.size:
+        elif name not in ("pelvis", "spine", "clavicle", "thigh", "upper_arm") and np.all(np.isfinite(reach[i])) and np.linalg.norm(reach[i]) > 0.003 * anatomy.size:
             axis[i] = 2.0 * reach[i]
         else:
             axis[i] = _guess(anatomy, axis, i, name)
@@ -97,18 +104,17 @@ def _continuation(anatomy: Anatomy, name: str, children: list[int]) -> list[int]
     """The children that continue the segment."""
     names = {j: base(anatomy.role[j]) for j in children}
     wanted = [NEXT.get(name, "")]
-    if name in ("pelvis", "spine", "hip"):
-        wanted += ["spine", "neck", "head", "hip", "thigh", "tail", "clavicle"]
-    if name == "neck":
-        wanted += ["head"]
+    if name in ("pelvis", "spine", "hip", "neck"):
+        wanted += ["spine", "neck", "head"]
+    if name == "pelvis":
+        children = [j for j in children if not anatomy.role[j].endswith((".L", ".R"))]
+        wanted += ["hip"]
     for want in wanted:
         chain = [j for j in children if want and names[j] == want]
-        if name == "pelvis" and want in ("hip", "thigh", "tail") and chain:
-            return []
         if chain:
             return chain
-    if name in ("", "tail", "finger", "toe", "hand", "head"):
-        return [j for j in children if names[j] in ("", "helper")] if name != "head" else []
+    if name in ("", "tail", "finger", "toe"):
+        return [j for j in children if names[j] in ("", "helper")]
     return []
 
 
