@@ -1,0 +1,81 @@
+"""The clip as the simulator sees it: joint poses at sub-steps with *discrete* velocities and accelerations.
+
+The differences match the integrator: w_k = log(q_k^-1 q_k+1) / h takes pose k to pose k+1 in one step, and
+a_k = (w_k - w_k-1) / h takes the velocity of the step before to it.  So the inverse dynamics of these numbers is
+exactly the force with which the simulator repeats the clip, to round-off, whatever the step.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .model import Model, State
+from .resample import hermite, rotations
+from .rotation import Array, conjugate, exp, log, multiply, rotate
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """K sub-steps of a clip in the anatomical tree, model order.
+
+    times: (K + 1,) [s] start of each step, and the end.  rotation: (K + 1, n, 4).  position: (K + 1, n, 3) [m].
+    twist: (K, n, 6) from pose k to k + 1, body frame.  acceleration: (K, n, 6).  initial: (n, 6) twist on arrival at pose 0.
+    """
+
+    times: Array
+    rotation: Array
+    position: Array
+    twist: Array
+    acceleration: Array
+    initial: Array
+
+    @property
+    def steps(self) -> int:
+        """Number of sub-steps."""
+        return len(self.twist)
+
+    def state(self, k: int) -> State:
+        """The clip's own state on arrival at pose k."""
+        return State(self.rotation[k], self.position[k], self.initial if k == 0 else self.twist[k - 1])
+
+
+def twist_between(q0: Array, p0: Array, q1: Array, p1: Array, h: float | Array) -> Array:
+    """Constant body twist (..., 6) that takes the pose (q0, p0) to (q1, p1) in the time h."""
+    back = conjugate(q0)
+    return np.concatenate((log(multiply(back, q1)), rotate(back, p1 - p0)), axis=-1) / h
+
+
+def advance(q: Array, p: Array, twist: Array, h: float | Array) -> tuple[Array, Array]:
+    """The inverse of `twist_between`: one step along a constant body twist (..., 6)."""
+    return multiply(q, exp(h * twist[..., :3])), p + rotate(q, h * twist[..., 3:])
+
+
+def to_joints(model: Model, q: Array, p: Array) -> tuple[Array, Array]:
+    """World poses (..., n, 4), (..., n, 3) to poses relative to the parents."""
+    roots = model.parent < 0
+    parent = np.where(roots, 0, model.parent)
+    q_up = np.where(roots[:, None], np.array([1.0, 0.0, 0.0, 0.0]), q[..., parent, :])
+    p_up = np.where(roots[:, None], 0.0, p[..., parent, :])
+    back = conjugate(q_up)
+    return multiply(back, q), rotate(back, p - p_up)
+
+
+def to_world(model: Model, q: Array, p: Array) -> tuple[Array, Array]:
+    """Joint poses (..., n, 4), (..., n, 3) to world poses, one pass down the tree by levels."""
+    q, p = q.copy(), p.copy()
+    for level in model.levels[1:]:
+        up = model.parent[level]
+        p[..., level, :] = p[..., up, :] + rotate(q[..., up, :], p[..., level, :])
+        q[..., level, :] = multiply(q[..., up, :], q[..., level, :])
+    return q, p
+
+
+def build(samples: Array, rotation: Array, position: Array, start: float, steps: int, h: float) -> Reference:
+    """Reference from joint poses at the clip's samples.
+
+    samples: (T,) [s].  rotation: (T, n, 4), position: (T, n, 3) joint poses.  start: time of pose 0 [s].
+    """
+    grid = start + h * np.arange(-1, steps + 1)
+    q, p = rotations(samples, rotation, grid), hermite(samples, position, grid)
+    twist = twist_between(q[:-1], p[:-1], q[1:], p[1:], h)
+    return Reference(grid[1:], q[1:], p[1:], twist[1:], np.diff(twist, axis=0) / h, twist[0])

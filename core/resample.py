@@ -1,0 +1,32 @@
+"""Smooth values between samples: the clip between its frames."""
+
+import numpy as np
+
+from .rotation import Array, continuous, normalize
+
+
+def hermite(times: Array, values: Array, at: Array) -> Array:
+    """Cubic Hermite interpolation with three-point tangents (Catmull-Rom on uneven times), C1.
+
+    times: (T,) ascending [s].  values: (T, ...).  at: (K,) [s]; outside the samples the end value is held.
+    """
+    at = np.clip(at, times[0], times[-1])
+    i = np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 2)
+    tail = (1,) * (values.ndim - 1)
+    step = np.diff(times).reshape((-1, *tail))
+    slope = np.diff(values, axis=0) / step
+    inner = (slope[:-1] * step[1:] + slope[1:] * step[:-1]) / (step[:-1] + step[1:])
+    tangent = np.concatenate((slope[:1], inner, slope[-1:]))
+    h = step[i]
+    u = ((at - times[i]) / np.diff(times)[i]).reshape((-1, *tail))
+    v = 1.0 - u
+    return (
+        (1.0 + 2.0 * u) * v * v * values[i]
+        + u * u * (3.0 - 2.0 * u) * values[i + 1]
+        + u * v * h * (v * tangent[i] - u * tangent[i + 1])
+    )
+
+
+def rotations(times: Array, q: Array, at: Array) -> Array:
+    """Unit quaternions (T, ..., 4) at other times: `hermite` of the sign-continuous components, normalised."""
+    return normalize(hermite(times, continuous(q), at))

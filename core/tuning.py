@@ -1,0 +1,118 @@
+"""From an animator's numbers (hertz, ratios, degrees) to the simulator's: stiffness, damping, ranges."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from .actor import Actor, base_role
+from .dynamics import Kinematics
+from .dynamics.inverse import of_motion
+from .forces import Limit, Muscle, WorldSpring
+from .hinges import Hinges
+from .model import Model, State
+from .reference import Reference, to_world
+from .rotation import Array
+from .situation import BoneSetting, Situation
+
+# How far joints may leave the clip [deg]; a trunk shares its range among its spine bones.
+TRUNK_RANGE = 42.0
+CONE = {"neck": 22.0, "head": 22.0, "clavicle": 18.0, "upper_arm": 75.0, "hand": 45.0, "thigh": 50.0, "foot": 35.0, "toe": 30.0}
+CONE |= {"tail": 35.0, "ear": 25.0, "finger": 20.0, "pelvis": 30.0}
+HINGE = {"forearm": (-3.0, 150.0), "shin": (-2.0, 150.0)}  # flexion from straight [deg]
+SOFT = 0.6  # part of a range that is free
+LIMIT_FREQUENCY, LIMIT_RATIO = 9.0, 0.7
+HINGE_FREQUENCY = 9.0  # across a hinge's axis
+FOOT_FREQUENCY, FOOT_LEVER = 6.0, 0.1  # planted feet: [Hz] with the whole body's mass, [m] for their turning
+
+
+def effective_inertia(model: Model, kin: Kinematics) -> Array:
+    """(n, 6, 6) inertia of all that a joint carries, body frame, mean over the leading axis; rotation and travel uncoupled."""
+    flat = kin.I.reshape(kin.I.shape[:-2] + (36,))
+    composite = (model.ancestor.T @ flat).reshape(kin.I.shape)
+    inner = np.swapaxes(kin.X, -1, -2) @ composite @ kin.X
+    mean = inner.mean(axis=0)
+    mean[:, :3, 3:] = 0.0
+    mean[:, 3:, :3] = 0.0
+    return mean
+
+
+def setting_of(actor: Actor, situation: Situation, bones: Mapping[str, BoneSetting], body: int) -> BoneSetting:
+    """The user's setting of a bone, else the situation's for its role, else the general one."""
+    if actor.names[body] in bones:
+        return bones[actor.names[body]]
+    role = actor.roles[body]
+    for key, setting in situation.bones.items():
+        if role and (key == role or actor.first(key) == body):
+            return setting
+    return BoneSetting()
+
+
+def muscle(
+    actor: Actor,
+    model: Model,
+    reference: Reference,
+    inertia: Array,
+    situation: Situation,
+    settings: list[BoneSetting],
+    hinges: Hinges,
+    base: int,
+) -> Muscle:
+    """Springs of a frequency and a damping ratio about the joint's own inertia; stiff across a hinge's axis."""
+    f = np.array([situation.frequency if s.frequency is None else s.frequency for s in settings])
+    if base >= 0 and settings[base].frequency is None:
+        f[base] = situation.base_frequency
+    ratio = np.array([situation.ratio if s.ratio is None else s.ratio for s in settings])
+    omega = 2.0 * np.pi * f[:, None, None]
+    K, D = omega**2 * inertia, 2.0 * ratio[:, None, None] * omega * inertia
+    across = np.eye(3) - hinges.axis[:, :, None] * hinges.axis[:, None, :]
+    stiff = 2.0 * np.pi * HINGE_FREQUENCY
+    about = across @ inertia[hinges.bodies][:, :3, :3] @ across
+    K[hinges.bodies, :3, :3] += stiff**2 * about
+    D[hinges.bodies, :3, :3] += 2.0 * stiff * about
+    t = reference.times[:-1] - reference.times[0]
+    rise = 0.5 * (1.0 - np.cos(np.pi * np.clip(t / max(situation.recovery, 1e-9), 0.0, 1.0)))
+    tone = situation.tone + (1.0 - situation.tone) * rise
+    arrival = np.concatenate((reference.initial[None], reference.twist[:-1]))
+    state = State(reference.rotation[:-1], reference.position[:-1], arrival)
+    forward = of_motion(model, state, reference.acceleration, np.zeros(3))
+    n = model.n
+    return Muscle(K, D, tone, np.full(n, np.inf), np.full(n, situation.share), forward)
+
+
+def limits(actor: Actor, moving: np.ndarray, inertia: Array, hinges: Hinges, steps: int) -> list[Limit]:
+    """Cones about the clip's pose, and flexion ranges for hinges; never narrower than the clip itself."""
+    spine = max(sum(base_role(r) == "spine" for r in actor.roles), 1)
+    cone = {**CONE, "spine": TRUNK_RANGE / spine}
+    hinged = set(hinges.bodies.tolist())
+    round_ = np.array([i for i in np.flatnonzero(moving) if i not in hinged and base_role(actor.roles[i]) in cone], dtype=int)
+    high = np.radians([cone[base_role(actor.roles[i])] for i in round_])
+    out = []
+    if len(round_):
+        k, d = _limit_spring(inertia[round_])
+        wide = np.tile(high, (steps, 1))
+        out.append(Limit(round_, np.zeros((len(round_), 3)), -wide, wide, SOFT, k, d))
+    if len(hinges.bodies):
+        k, d = _limit_spring(inertia[hinges.bodies])
+        ranges = np.radians([HINGE[base_role(actor.roles[i])] for i in hinges.bodies])
+        flexion = hinges.flexion[:steps]
+        low = np.minimum(ranges[:, 0] - flexion, 0.0)
+        top = np.maximum(ranges[:, 1] - flexion, 0.0)
+        out.append(Limit(hinges.bodies, hinges.axis, low, top, SOFT, k, d))
+    return out
+
+
+def _limit_spring(inertia: Array) -> tuple[Array, Array]:
+    size = np.trace(inertia[:, :3, :3], axis1=-2, axis2=-1) / 3.0
+    omega = 2.0 * np.pi * LIMIT_FREQUENCY
+    return omega**2 * size, 2.0 * LIMIT_RATIO * omega * size
+
+
+def feet(actor: Actor, model: Model, reference: Reference, bodies: np.ndarray) -> WorldSpring:
+    """Feet held where the clip has them, stiff enough for the whole body's weight."""
+    q, p = to_world(model, reference.rotation, reference.position)
+    mass = float(actor.masses.mass.sum())
+    omega = 2.0 * np.pi * FOOT_FREQUENCY
+    shape = np.diag([FOOT_LEVER**2] * 3 + [1.0] * 3)
+    K = np.tile(omega**2 * mass * shape, (len(bodies), 1, 1))
+    D = np.tile(2.0 * omega * mass * shape, (len(bodies), 1, 1))
+    return WorldSpring(bodies, K, D, q[:, bodies], p[:, bodies])

@@ -1,0 +1,209 @@
+"""The simulator: neutral on the clip, balanced in energy and momentum, converging."""
+
+import numpy as np
+import pytest
+from core.dynamics import Load, balance, forward_dense, forward_tree, kinematics
+from core.dynamics.dense import body_forces, joint_impedance, mass_matrix
+from core.dynamics.inverse import inverse, of_motion
+from core.errors import SimulationError
+from core.forces import Muscle, Pulse
+from core.model import FREE, SPHERICAL, Model, State
+from core.reference import Reference, advance, build
+from core.rotation import angle
+from core.simulate import simulate
+from core.spatial import apply, inertia
+from core.tuning import effective_inertia
+
+from .trees import motion, tree
+
+GRAVITY = np.array([0.0, 0.0, -9.81])
+
+
+def muscle(model, reference, frequency, share=1.0, ratio=0.7):
+    """Springs of a frequency about the inertia that each joint carries."""
+    omega = 2 * np.pi * frequency
+    zero = np.zeros_like(reference.twist[::50])
+    kin = kinematics(model, State(reference.rotation[:-1:50], reference.position[:-1:50], zero))
+    arrival = np.concatenate((reference.initial[None], reference.twist[:-1]))
+    state = State(reference.rotation[:-1], reference.position[:-1], arrival)
+    ff = of_motion(model, state, reference.acceleration, np.zeros(3))
+    K = omega**2 * effective_inertia(model, kin)
+    n = model.n
+    return Muscle(K, 2 * ratio / omega * K, np.ones(reference.steps), np.full(n, np.inf), np.full(n, share), ff)
+
+
+def last(generator):
+    for run in generator:
+        pass
+    return run
+
+
+@pytest.mark.parametrize("frequency", [0.3, 3.0])
+@pytest.mark.parametrize("forward", [forward_dense, forward_tree], ids=["dense", "tree"])
+def test_full_share_repeats_the_clip(rng, frequency, forward):
+    model = tree(rng, 14, free=True, kinds=("spherical", "spherical", "fixed"))
+    times = np.arange(0.0, 10.2, 1 / 24)
+    reference = build(times, *motion(rng, model, times, amplitude=0.3), 0.05, 1200, 1 / 120)
+    run = last(simulate(model, reference, [muscle(model, reference, frequency)], GRAVITY, forward=forward))
+    worst = np.degrees(angle(run.state.rotation, reference.rotation[-1])).max()
+    assert run.k == 1200
+    assert worst < 1e-9
+    assert np.abs(run.state.position - reference.position[-1]).max() < 1e-9
+
+
+def test_no_share_sags(rng):
+    """The same without feed-forward leaves the clip: the test above is not true of anything."""
+    model = tree(rng, 6, kinds=("spherical",))
+    times = np.arange(0.0, 2.2, 1 / 24)
+    reference = build(times, *motion(rng, model, times), 0.05, 120, 1 / 120)
+    run = last(simulate(model, reference, [muscle(model, reference, 1.0, share=0.0)], GRAVITY))
+    assert np.degrees(angle(run.state.rotation, reference.rotation[-1])).max() > 5.0
+
+
+def test_solvers_agree_with_impedances(rng):
+    """tree == dense, and the residual of the equation of motion, on random trees with joint and body impedance."""
+    for _ in range(200):
+        n = int(rng.integers(2, 24))
+        model = tree(rng, n, free=bool(rng.integers(2)), kinds=("spherical", "hinge", "fixed"))
+        if model.nv == 0:
+            continue
+        q, p = motion(rng, model, np.array([0.3]))
+        kin = kinematics(model, State(q[0], p[0], rng.normal(size=(n, 6))))
+        load = Load.zero(model, GRAVITY)
+        half = rng.normal(size=(n, 6, 6))
+        load.add_joint(rng.normal(size=(n, 6)), half @ np.swapaxes(half, -1, -2))
+        some = np.flatnonzero(rng.integers(0, 2, n))
+        half = rng.normal(size=(len(some), 6, 6))
+        load.add_body(some, rng.normal(size=(len(some), 6)), half @ np.swapaxes(half, -1, -2))
+        load.prescribed = np.einsum("nij,nj->ni", model.residual, rng.normal(size=(n, 6)))
+        a, b = forward_dense(model, kin, load), forward_tree(model, kin, load)
+        H = mass_matrix(model, kin, load.body_Z) + joint_impedance(model, load.Z)
+        scale = np.linalg.norm(H) * np.linalg.norm(a)
+        assert np.linalg.norm(H @ (a - b)) < 1e-12 * scale
+        needed = model.project(inverse(model, kin, load, b) - load.force)
+        assert np.linalg.norm(needed) < 1e-12 * scale
+
+
+def test_batches_equal_singles(rng):
+    model = tree(rng, 9, free=True, kinds=("spherical", "hinge", "fixed"))
+    q, p = motion(rng, model, np.linspace(0, 1, 5))
+    twist = rng.normal(size=(5, 9, 6))
+    loads = []
+    for batch in [(5,), *[()] * 5]:
+        loads.append(Load.zero(model, GRAVITY, batch))
+    together = [f(model, kinematics(model, State(q, p, twist)), loads[0]) for f in (forward_dense, forward_tree)]
+    for i in range(5):
+        kin = kinematics(model, State(q[i], p[i], twist[i]))
+        for f, all_ in zip((forward_dense, forward_tree), together, strict=True):
+            np.testing.assert_allclose(f(model, kin, loads[i + 1]), all_[i], rtol=1e-10, atol=1e-10)
+
+
+def test_energy_rate_equals_power(rng):
+    """dE/dt along the motion equals the power of joint forces and wrenches (central difference)."""
+    model = tree(rng, 10, free=True)
+    q, p = motion(rng, model, np.array([0.4]))
+    twist = model.expand(rng.normal(size=model.nv))
+    kin = kinematics(model, State(q[0], p[0], twist))
+    load = Load.zero(model, GRAVITY)
+    load.add_joint(model.expand(rng.normal(size=model.nv)))
+    load.add_body(np.arange(10), rng.normal(size=(10, 6)))
+    qdd = model.expand(forward_dense(model, kin, load))
+    power = np.sum(load.force * twist) + np.sum(load.wrench * kin.V)
+
+    def energy(h):
+        mid = twist + 0.5 * h * qdd
+        state = State(*advance(q[0], p[0], mid, h), twist + h * qdd)
+        b = balance(model, kinematics(model, state), GRAVITY)
+        return b.kinetic + b.potential
+
+    h = 1e-5
+    assert (energy(h) - energy(-h)) / (2 * h) == pytest.approx(power, rel=1e-6, abs=1e-6)
+
+
+def still(model, steps, h):
+    """A reference that stands still, for bodies driven by forces alone."""
+    n = model.n
+    one = np.tile(np.array([1.0, 0, 0, 0]), (steps + 1, n, 1))
+    place = np.zeros((steps + 1, n, 3))
+    place[:, 1:, 2] = 0.3
+    zero = np.zeros((steps, n, 6))
+    return Reference(h * np.arange(steps + 1), one, place, zero, zero, zero[0])
+
+
+def test_pulse_changes_momentum_by_the_impulse_and_a_floating_chain_keeps_it():
+    """Linear momentum = impulse, angular momentum about the centre of mass = r x impulse, both to the first order in h."""
+    n = 5
+    about = np.tile(0.02 * np.eye(3), (n, 1, 1))
+    body = inertia(np.full(n, 2.0), np.tile([0.0, 0, 0.15], (n, 1)), about)
+    model = Model(tuple(f"l{i}" for i in range(n)), np.arange(-1, n - 1), (FREE, *[SPHERICAL] * (n - 1)), body)
+    impulse, at = np.array([0.4, -0.3, 0.2]), np.array([0.0, 0.05, 0.1])
+    lever = np.array([0.0, 0.05, 2 * 0.3 + 0.1]) - np.array([0.0, 0.0, 2 * 0.3 + 0.15])
+    wanted = np.concatenate((np.cross(lever, impulse), impulse))
+
+    def errors(h):
+        run = simulate(model, still(model, round(0.5 / h), h), [Pulse(2, at, impulse, 0.0, 0.05)], np.zeros(3))
+        states = [r.state for r in run]
+        momentum = np.array([balance(model, kinematics(model, s), np.zeros(3)).momentum for s in states])
+        after = momentum[round(0.06 / h) :]
+        return np.abs(after[0] - wanted).max(), np.abs(after - after[0]).max()
+
+    coarse, fine = errors(1 / 120), errors(1 / 960)
+    assert fine[0] < 0.01 and fine[1] < 0.01
+    assert coarse[1] / fine[1] == pytest.approx(8.0, rel=0.3)  # first order in h
+
+
+def test_first_instant_velocity_is_the_inverse_effective_mass(rng):
+    """A short pulse on a body at rest gives the point the velocity J M^-1 J^T p."""
+    model = tree(rng, 8, free=True, kinds=("spherical",))
+    times = np.linspace(0, 1, 30)
+    q, p = motion(rng, model, times, amplitude=0.0)
+    p[:] = p[0]
+    h = 1e-5
+    reference = build(times, q, p, 0.2, 4, h)
+    point, impulse = np.array([0.1, 0.05, -0.2]), np.array([1.0, 2.0, -0.5])
+    run = last(simulate(model, reference, [Pulse(5, point, impulse, 0.2, 4 * h)], np.zeros(3)))
+    kin = kinematics(model, reference.state(0))
+    x = kin.p[5] + kin.R[5] @ point
+    wrench = np.concatenate((np.cross(x, impulse), impulse))
+    J = kin.S * model.ancestor[5][model.dof_body][:, None]
+    v = J.T @ np.linalg.solve(mass_matrix(model, kin), J @ wrench)
+    want = v[3:] + np.cross(v[:3], x)
+    end = kinematics(model, run.state)
+    x = end.p[5] + end.R[5] @ point
+    np.testing.assert_allclose(end.V[5, 3:] + np.cross(end.V[5, :3], x), want, rtol=2e-3, atol=1e-3)
+
+
+def test_checkpoint_restart_gives_the_same_run(rng):
+    model = tree(rng, 6, kinds=("spherical",))
+    times = np.arange(0.0, 2.2, 1 / 24)
+    reference = build(times, *motion(rng, model, times), 0.05, 60, 1 / 120)
+    forces = [muscle(model, reference, 2.0), Pulse(3, np.array([0.1, 0, 0]), np.array([1.0, 0, 0]), 0.1, 0.05)]
+    runs = list(simulate(model, reference, forces, GRAVITY))
+    again = last(simulate(model, reference, forces, GRAVITY, start=runs[29]))
+    assert np.array_equal(again.state.rotation, runs[-1].state.rotation)
+
+
+def test_broken_run_names_the_bone(rng):
+    model = tree(rng, 4, kinds=("spherical",))
+    times = np.arange(0.0, 1.0, 1 / 24)
+    reference = build(times, *motion(rng, model, times), 0.05, 5, 1 / 120)
+    with pytest.raises(SimulationError, match="'b"):
+        last(simulate(model, reference, [Pulse(2, np.zeros(3), np.array([np.inf, 0, 0]), 0.05, 0.05)], GRAVITY))
+
+
+def test_inverse_balances_the_whole_body(rng):
+    """The reaction at a prescribed root carries the weight and the change of momentum of everything above it."""
+    model = tree(rng, 7, kinds=("fixed",))
+    times = np.arange(0.0, 1.0, 1 / 480)
+    reference = build(times, *motion(rng, model, times), 0.3, 40, 1e-4)
+    k = 20
+    state = State(reference.rotation[k], reference.position[k], reference.twist[k - 1])
+    kin = kinematics(model, state)
+    load = Load.zero(model, GRAVITY)
+    load.prescribed = reference.acceleration[k]
+    total = body_forces(model, kin, load).sum(axis=0)
+    force = inverse(model, kin, load)[0]
+    np.testing.assert_allclose(apply(np.linalg.inv(kin.X[0]).T, force), total, atol=1e-8)
+    before, after = (balance(model, kinematics(model, reference.state(j)), GRAVITY) for j in (k - 1, k + 1))
+    rate = (after.momentum[3:] - before.momentum[3:]) / 2e-4
+    np.testing.assert_allclose(total[3:], rate - before.mass * GRAVITY, rtol=1e-2, atol=0.2)
