@@ -1,0 +1,148 @@
+"""Actions in every Blender: 4.2 and 4.3 keep curves on the action, 4.4 and later in a slot's channel bag."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+
+from ..core.rotation import Array
+
+LAYERED = hasattr(bpy.types, "ActionSlot")
+
+QUATERNION_DEFAULT = (1.0, 0.0, 0.0, 0.0)
+
+
+class Channel(NamedTuple):
+    """One animated number of an object: RNA path from the object, and index in its array."""
+
+    path: str
+    index: int
+
+
+class Curve(NamedTuple):
+    """A curve to be written: K values at the frames of its action.  group: the channel group, usually the bone."""
+
+    channel: Channel
+    group: str
+    values: Array
+
+
+def bone_path(bone: str, prop: str) -> str:
+    """RNA path of a pose bone's property from its object, quoted as Blender quotes it."""
+    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{prop}'
+
+
+def slot_of(user: Any) -> Any:
+    """The slot that an AnimData or an NLA strip plays; None before 4.4."""
+    return user.action_slot if LAYERED else None
+
+
+def slot_identifier(user: Any) -> str:
+    """The slot's identifier, or "" (also before 4.4)."""
+    slot = slot_of(user)
+    return slot.identifier if slot is not None else ""
+
+
+def set_slot(user: Any, identifier: str) -> None:
+    """Make an AnimData or strip play the named slot of its action; "" plays none.  Nothing to do before 4.4."""
+    if LAYERED and user.action is not None:
+        user.action_slot = user.action.slots.get(identifier) if identifier else None
+
+
+def curves_of(action: Any, slot: Any) -> list[Any]:
+    """Every f-curve of the action that plays through the slot (the slot is not looked at before 4.4)."""
+    if action is None:
+        return []
+    if not LAYERED:
+        return list(action.fcurves)
+    return [curve for bag in _bags(action, slot) for curve in bag.fcurves] if slot is not None else []
+
+
+def all_curves(action: Any) -> list[Any]:
+    """Every f-curve of the action, whatever its slot."""
+    if not LAYERED:
+        return list(action.fcurves)
+    return [curve for slot in action.slots for curve in curves_of(action, slot)]
+
+
+def _bags(action: Any, slot: Any) -> Iterator[Any]:
+    for layer in action.layers:
+        for strip in layer.strips:
+            bag = strip.channelbag(slot)
+            if bag is not None:
+                yield bag
+
+
+def evaluates(curve: Any) -> bool:
+    """Whether Blender evaluates the f-curve: not muted, not broken, not empty (is_fcurve_evaluatable in anim_sys.cc)."""
+    if curve.mute or not curve.is_valid or curve.is_empty:
+        return False
+    return curve.group is None or not curve.group.mute
+
+
+def channels_of(curves: Iterable[Any]) -> set[Channel]:
+    """The channels that the evaluating ones among the curves drive."""
+    return {Channel(curve.data_path, curve.array_index) for curve in curves if evaluates(curve)}
+
+
+def key_range(curves: Iterable[Any]) -> tuple[float, float] | None:
+    """First and last keyed frame, or None where no curve has keys."""
+    ranges = [curve.range() for curve in curves if len(curve.keyframe_points)]
+    return (min(r[0] for r in ranges), max(r[1] for r in ranges)) if ranges else None
+
+
+def assign(anim: Any, action: Any, identifier: str = "") -> None:
+    """Make the action the active one of an AnimData, with that slot."""
+    anim.action = action
+    set_slot(anim, identifier)
+
+
+def create(name: str, rig: Any, curves: Iterable[Curve], frames: Array) -> tuple[Any, str]:
+    """A new action for the object with linear, constant-extrapolated curves.
+
+    frames: (K,) of every curve.  Returns the action and its slot's identifier.
+    """
+    action = bpy.data.actions.new(name)
+    try:
+        identifier, owner = _owner(action, rig)
+        groups: dict[str, Any] = {}
+        for curve in curves:
+            if curve.group not in groups:
+                groups[curve.group] = owner.groups.new(curve.group)
+            fcurve = owner.fcurves.new(curve.channel.path, index=curve.channel.index)
+            fcurve.group = groups[curve.group]
+            set_keys(fcurve, frames, curve.values)
+    except Exception:
+        bpy.data.actions.remove(action)
+        raise
+    return action, identifier
+
+
+def _owner(action: Any, rig: Any) -> tuple[str, Any]:
+    """Slot identifier and what holds fcurves and groups: the slot's channel bag, or the action itself before 4.4."""
+    if not LAYERED:
+        action.id_root = "OBJECT"
+        return "", action
+    slot = action.slots.new(id_type="OBJECT", name=rig.name)
+    strip = action.layers.new("Layer").strips.new(type="KEYFRAME")
+    return slot.identifier, strip.channelbag(slot, ensure=True)
+
+
+def set_keys(fcurve: Any, frames: Array, values: Array) -> None:
+    """Give an empty f-curve linear keys in one go.  frames, values: (K,)."""
+    points = fcurve.keyframe_points
+    points.add(len(frames))
+    co = np.stack((frames, values), axis=-1).astype(np.float32)
+    points.foreach_set("co", co.ravel())
+    points.foreach_set("interpolation", np.ones(len(frames), dtype=np.int32))  # 1 = LINEAR
+    fcurve.extrapolation = "CONSTANT"
+    fcurve.update()
+
+
+def discard(action: Any) -> bool:
+    """Delete an action that nothing uses any more; False where something still does."""
+    if action is None or action.users > int(action.use_fake_user):
+        return False
+    bpy.data.actions.remove(action)
+    return True

@@ -1,0 +1,276 @@
+"""The one baker: reactions as NLA layers that leave everything else as it was.
+
+    name = layer.apply(context, rig, name="Hit", frames=..., targets=..., base=...)
+    layer.remove(context, rig, name)
+
+Order of the tracks, from below: the user's own, holds of ours, the pushed-down action, continuations, reactions.
+Everything is computed and checked first, then written; an exception while writing puts everything back.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..core.rotation import Array
+from . import actions, nla, records
+from . import layer_curves as curves
+from . import layer_undo as undo
+from .actions import Channel, Curve
+from .channels import Channels, Target
+from .layer_curves import Plan
+from .nla import LayerError, Stack
+
+__all__ = ["LayerError", "Reaction", "apply", "apply_identity", "reactions", "remove"]
+
+
+@dataclass(frozen=True)
+class Reaction:
+    """A reaction on a rig.  frames: first and last keyed frame.  intact: whether its track and keys still exist."""
+
+    name: str
+    blend: str
+    frames: tuple[float, float]
+    intact: bool
+    warnings: tuple[str, ...]
+
+
+def apply(
+    context: Any,
+    rig: Any,
+    *,
+    name: str,
+    frames: ArrayLike,
+    targets: dict[str, Target],
+    base: Channels,
+    continuation: Channels | None = None,
+    blend: str = "COMBINE",
+    hold: bool = False,
+    warnings: list[str] | None = None,
+) -> str:
+    """Bake a reaction to its own NLA track and return its final name.
+
+    frames: (K,) ascending, K >= 2.  targets: bone -> where it shall be at them.  base: the evaluated channels of the
+    rig at them.  continuation: the base's channels at whole frames after the clip's end, played from the first of them
+    on and held after the last.  blend: "COMBINE" (deltas) or "REPLACE" (absolute).  hold: keep the last key's pose
+    after the end, else the layer acts between first and last key only.  warnings: gets what had to be left out.
+    Raises LayerError, with nothing changed, where the rig cannot take a layer.
+    """
+    frames = _frames(frames)
+    stack = _check(rig)
+    plan = curves.plan_targets(rig, frames, targets, base, blend)
+    record = _apply(context, rig, name, stack, plan, continuation, blend, hold)
+    if warnings is not None:
+        warnings.extend(plan.warnings)
+    return record.name
+
+
+def apply_identity(context: Any, rig: Any, *, name: str, frames: ArrayLike, bones: list[str] | None = None) -> str:
+    """Bake zero deltas on every channel of the bones (all where None): it must move nothing.  Raises as `apply`."""
+    frames = _frames(frames)
+    stack = _check(rig)
+    plan = curves.plan_identity(rig, frames, bones)
+    return _apply(context, rig, name, stack, plan, None, "COMBINE", False).name
+
+
+def remove(context: Any, rig: Any, name: str) -> tuple[str, ...]:
+    """Take a reaction off and put back what it changed; with the last one the rig's animation stands as before.
+
+    Returns sentences on what could not be put back because it was changed by hand meanwhile.
+    """
+    anim = rig.animation_data
+    index = rig.parametric_dynamics_reactions.find(name)
+    if index < 0:
+        raise LayerError(f"'{rig.name}' has no reaction '{name}'. Choose one of the list.")
+    if anim is not None and anim.use_tweak_mode:
+        raise LayerError(f"'{rig.name}' is in tweak mode. Leave it in the NLA editor (Tab), then remove.")
+    notes = undo.take_off(rig, index)
+    _refresh(context, rig)
+    return tuple(notes)
+
+
+def reactions(rig: Any) -> tuple[Reaction, ...]:
+    """The rig's reactions, in the order in which they were applied."""
+    return tuple(_reaction(rig, record) for record in rig.parametric_dynamics_reactions)
+
+
+def _reaction(rig: Any, record: Any) -> Reaction:
+    frames = tuple(record.action.frame_range) if record.action is not None else (0.0, 0.0)
+    intact = any(layer == "action" for _, _, layer in undo.own_strips(rig, record))
+    return Reaction(record.name, record.blend, (frames[0], frames[1]), intact, tuple(records.load(record.warnings)))
+
+
+def _frames(frames: ArrayLike) -> Array:
+    frames = np.asarray(frames, dtype=np.float64)
+    if frames.ndim != 1 or len(frames) < 2 or np.any(np.diff(frames) <= 0.0):
+        raise ValueError(f"frames: expected at least two ascending frames, got {frames}")
+    return frames
+
+
+def _check(rig: Any) -> Stack:
+    """What plays on the rig; LayerError where a layer cannot be neutral there."""
+    if rig is None or rig.type != "ARMATURE":
+        raise LayerError("A reaction needs an armature. Select one.")
+    if rig.library is not None:
+        raise LayerError(f"'{rig.name}' is linked from another file. Make a library override of it, then apply.")
+    if rig.override_library is not None and rig.override_library.is_system_override:
+        raise LayerError(f"The library override of '{rig.name}' is not editable. Make it editable, then apply.")
+    anim = rig.animation_data
+    if anim is None or (anim.action is None and not len(anim.nla_tracks)):
+        raise LayerError(f"'{rig.name}' has no animation. Give it an action, then apply.")
+    if anim.use_tweak_mode:
+        raise LayerError(f"'{rig.name}' is in tweak mode. Leave it in the NLA editor (Tab), then apply.")
+    stack = nla.read_stack(anim)
+    if rig.parametric_dynamics_base.used:
+        _check_again(rig, anim, stack)
+    elif not stack.alone and not stack.tracks:
+        raise LayerError(f"Nothing plays on '{rig.name}': unmute an NLA track or give it an action, then apply.")
+    if stack.alone:
+        _check_quaternions(rig, anim)
+    return stack
+
+
+def _check_again(rig: Any, anim: Any, stack: Stack) -> None:
+    """A further reaction: nothing may lie over or hide the ones there are."""
+    if anim.action is not None and actions.curves_of(anim.action, actions.slot_of(anim)):
+        raise LayerError(
+            f"The action '{anim.action.name}' lies over the reactions of '{rig.name}'. "
+            "Push it down in the NLA editor or unlink it, then apply."
+        )
+    if stack.solo:
+        raise LayerError(f"The NLA track '{stack.solo}' plays alone. Switch its star off in the NLA editor, then apply.")
+    if not anim.use_nla:
+        raise LayerError(f"The NLA of '{rig.name}' is switched off. Switch it on in the NLA editor, then apply.")
+
+
+def _check_quaternions(rig: Any, anim: Any) -> None:
+    """The NLA fills partly keyed quaternions with defaults; refuse where that would turn something."""
+    keyed = actions.channels_of(actions.curves_of(anim.action, actions.slot_of(anim)))
+    for channel in sorted(nla.missing_quaternions(keyed)):
+        owner = rig.path_resolve(channel.path.rpartition(".")[0]) if "." in channel.path else rig
+        stored = rig.path_resolve(channel.path)[channel.index]
+        if owner.rotation_mode == "QUATERNION" and stored != actions.QUATERNION_DEFAULT[channel.index]:
+            raise LayerError(
+                f"The action '{anim.action.name}' keys only part of the quaternion of '{owner.name}'. "
+                "Key its whole rotation, then apply."
+            )
+
+
+def _held_values(rig: Any, wanted: list[Curve], keyed: set[Channel]) -> list[tuple[Channel, float]]:
+    """Channels of the plan that nothing below keys, with the values they have without any reaction of ours."""
+    known = {Channel(p, i): v for r in rig.parametric_dynamics_reactions for p, i, v in records.load(r.held)}
+    needed = dict.fromkeys(curve.channel for curve in wanted if curve.channel not in keyed)
+    for channel in list(needed):
+        if channel.path.endswith("rotation_quaternion"):  # the NLA knows whole quaternions only
+            needed.update(dict.fromkeys(Channel(channel.path, i) for i in range(4)))
+    return [(c, known[c] if c in known else float(rig.path_resolve(c.path)[c.index])) for c in needed]
+
+
+def _apply(
+    context: Any,
+    rig: Any,
+    name: str,
+    stack: Stack,
+    plan: Plan,
+    continuation: Channels | None,
+    blend: str,
+    hold: bool,
+) -> Any:
+    """Compute what is left to compute, write it, and take it all back if that fails."""
+    if blend not in ("COMBINE", "REPLACE"):
+        raise ValueError(f"blend: expected COMBINE or REPLACE, got {blend}")
+    if not plan.curves:
+        raise LayerError(f"No channel of the chosen bones of '{rig.name}' can be keyed. Unlock or choose others.")
+    keyed = nla.keyed_channels(rig.animation_data, stack, undo.own_actions(rig))
+    held = _held_values(rig, plan.curves, keyed)
+    goes_on = curves.plan_continuation(rig, continuation, keyed) if continuation is not None else None
+    record = rig.parametric_dynamics_reactions.add()
+    record.name = _free_name(rig, name)
+    record.blend = blend
+    record.warnings = records.dump(plan.warnings)
+    try:
+        _write(rig, record, stack, plan, held, goes_on, _span(context, plan, goes_on), hold)
+    except Exception:
+        undo.take_off(rig, len(rig.parametric_dynamics_reactions) - 1)
+        _refresh(context, rig)
+        raise
+    _refresh(context, rig)
+    return record
+
+
+def _free_name(rig: Any, name: str) -> str:
+    """A name that no reaction of the rig and no action has."""
+    stem = (name.strip() or "Reaction")[:40]
+    taken = set(rig.parametric_dynamics_reactions.keys()) | set(bpy.data.actions.keys())
+    unused, number = stem, 0
+    while unused in taken:
+        number += 1
+        unused = f"{stem}.{number:03d}"
+    return unused
+
+
+def _span(context: Any, plan: Plan, goes_on: Plan | None) -> tuple[float, float]:
+    """The frames that somebody will look at."""
+    scene = context.scene
+    ends = [scene.frame_start, scene.frame_end, scene.frame_current, plan.frames[0], plan.frames[-1]]
+    if scene.use_preview_range:
+        ends += [scene.frame_preview_start, scene.frame_preview_end]
+    if goes_on is not None:
+        ends.append(goes_on.frames[-1])
+    return float(min(ends)), float(max(ends))
+
+
+def _write(
+    rig: Any,
+    record: Any,
+    stack: Stack,
+    plan: Plan,
+    held: list[tuple[Channel, float]],
+    goes_on: Plan | None,
+    span: tuple[float, float],
+    hold: bool,
+) -> None:
+    anim, index = rig.animation_data, len(rig.parametric_dynamics_reactions) - 1
+    first = not rig.parametric_dynamics_base.used
+    if first:
+        undo.remember(rig, stack)
+    if held:
+        _write_hold(rig, record, held, span)
+    if first and anim.action is not None and actions.curves_of(anim.action, actions.slot_of(anim)):
+        rig.parametric_dynamics_base.track = nla.push_down(anim, stack, span).name
+    if first:
+        undo.silence(rig, stack)
+    if goes_on is not None and goes_on.curves:
+        record.continuation, slot = actions.create(f"{record.name} clip", rig, goes_on.curves, goes_on.frames)
+        start, end = goes_on.frames[0], goes_on.frames[-1]
+        track = nla.new_track(anim, record.continuation.name, undo.track_below_reactions(rig, index))
+        undo.note_track(record, track.name)
+        end = end if end > start else start + 1.0
+        nla.new_strip(track, record.continuation, slot, start, end, "REPLACE", "HOLD_FORWARD")
+    record.action, slot = actions.create(record.name, rig, plan.curves, plan.frames)
+    track = nla.new_track(anim, record.name)
+    undo.note_track(record, track.name)
+    beyond = "HOLD_FORWARD" if hold else "NOTHING"
+    nla.new_strip(track, record.action, slot, plan.frames[0], plan.frames[-1], record.blend, beyond)
+
+
+def _write_hold(rig: Any, record: Any, held: list[tuple[Channel, float]], span: tuple[float, float]) -> None:
+    """A strip below everything of ours that keeps the present values where nothing else keys them."""
+    record.held = records.dump([[c.path, c.index, value] for c, value in held])
+    bones = {bone.path_from_id(): bone.name for bone in rig.pose.bones}
+    start, end = math.floor(span[0]), math.ceil(span[1])
+    frozen = [Curve(c, bones.get(c.path.rpartition(".")[0], "Held"), np.array([value])) for c, value in held]
+    record.hold, slot = actions.create(f"{record.name} hold", rig, frozen, np.array([float(start)]))
+    index = len(rig.parametric_dynamics_reactions) - 1
+    track = nla.new_track(rig.animation_data, record.hold.name, undo.track_below_layers(rig, index))
+    undo.note_track(record, track.name)
+    nla.new_strip(track, record.hold, slot, start, max(end, start + 1), "REPLACE", "HOLD")
+
+
+def _refresh(context: Any, rig: Any) -> None:
+    """Let Blender evaluate the rig at the current frame, so that what is stored is what plays."""
+    rig.update_tag(refresh={"OBJECT", "DATA", "TIME"})
+    context.view_layer.update()

@@ -1,0 +1,213 @@
+"""How a layer is taken off again: what `layer` writes on a rig, found and put back, whatever was done meanwhile."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from . import actions, nla, records
+from .actions import Channel
+from .nla import Stack
+
+
+LAYERS = ("action", "hold", "continuation")
+
+
+def own_strips(rig: Any, record: Any) -> Iterator[tuple[Any, Any, str]]:
+    """Track, strip and layer ("action", "hold", "continuation") of every strip that belongs to the reaction.
+
+    By its action, so that tracks may be renamed; on a duplicated rig, whose actions are copies, by track and name.
+    """
+    if rig.animation_data is None:
+        return
+    names = set(records.load(record.tracks))
+    own = {getattr(record, layer): layer for layer in LAYERS if getattr(record, layer) is not None}
+    for track in rig.animation_data.nla_tracks:
+        for strip in track.strips:
+            action = strip.action
+            if action is not None and action not in own and track.name in names:
+                action = next((original for original in own if _is_copy(action, original)), None)
+            if action in own:
+                yield track, strip, own[action]
+
+
+def _is_copy(action: Any, original: Any) -> bool:
+    """Whether an action's name is the original's with a number of Blender's behind."""
+    stem, _, number = action.name.rpartition(".")
+    return number.isdigit() and (stem == original.name or original.name.startswith(stem + "."))
+
+
+def own_actions(rig: Any) -> set[Any]:
+    """Every action that belongs to a reaction of the rig."""
+    return {strip.action for record in rig.parametric_dynamics_reactions for _, strip, _ in own_strips(rig, record)}
+
+
+def note_track(record: Any, name: str) -> None:
+    """Remember the name of a track of ours."""
+    record.tracks = records.dump([*records.load(record.tracks), name])
+
+
+def _below(rig: Any, layers: tuple[str, ...], upto: int) -> Any:
+    """The track under the lowest one of those layers of the first reactions, or None: then on top of all."""
+    tracks = list(rig.animation_data.nla_tracks)
+    records_ = rig.parametric_dynamics_reactions[:upto]
+    theirs = [track for record in records_ for track, _, layer in own_strips(rig, record) if layer in layers]
+    lowest = min((tracks.index(track) for track in theirs), default=0)
+    return tracks[lowest - 1] if lowest else None
+
+
+def track_below_reactions(rig: Any, upto: int) -> Any:
+    """Where a continuation goes: under every reaction, over what they react to."""
+    return _below(rig, ("action",), upto)
+
+
+def track_below_layers(rig: Any, upto: int) -> Any:
+    """Where a hold goes: under continuations and reactions."""
+    return _below(rig, ("action", "continuation"), upto)
+
+
+def remember(rig: Any, stack: Stack) -> None:
+    """Keep how the animation stands, before the first reaction changes it."""
+    anim, base = rig.animation_data, rig.parametric_dynamics_base
+    records.clear_base(base)
+    base.used = True
+    base.nla_off = not anim.use_nla
+    base.solo = next((track.name for track in anim.nla_tracks if track.is_solo), "")
+    base.foreign = records.dump([track.name for track in anim.nla_tracks])
+    base.active_track = anim.nla_tracks.active.name if anim.nla_tracks.active is not None else ""
+    if anim.action is None:
+        return
+    base.action = anim.action
+    base.slot = actions.slot_identifier(anim)
+    base.blend_type = anim.action_blend_type
+    base.influence = anim.action_influence
+    base.extrapolation = anim.action_extrapolation
+    keyed = actions.channels_of(actions.curves_of(anim.action, actions.slot_of(anim))) if stack.alone else set()
+    base.residue = records.dump([[c.path, c.index, stored(rig, c)] for c in sorted(nla.missing_quaternions(keyed))])
+
+
+def stored(rig: Any, channel: Channel) -> float:
+    """The value that the object itself holds."""
+    return float(rig.path_resolve(channel.path)[channel.index])
+
+
+def silence(rig: Any, stack: Stack) -> None:
+    """Let the tracks that played play on and no others, with solo off and the NLA on."""
+    anim, base = rig.animation_data, rig.parametric_dynamics_base
+    if not base.solo and not base.nla_off:
+        return
+    for track in anim.nla_tracks:
+        if track.is_solo:
+            track.is_solo = False
+    silenced = []
+    for i, track in enumerate(list(anim.nla_tracks)[: len(records.load(base.foreign))]):
+        if track.mute == (i in stack.tracks):  # unheard till now, or alone in spite of being muted
+            silenced.append([i, track.name, track.mute])
+            track.mute = not track.mute
+    base.silenced = records.dump(silenced)
+    anim.use_nla = True
+
+
+def take_off(rig: Any, index: int) -> list[str]:
+    """Remove one reaction and, with the last, all that was changed for them.  Returns what could not be put back."""
+    record = rig.parametric_dynamics_reactions[index]
+    held = records.load(record.held)
+    own = {getattr(record, layer) for layer in LAYERS} | {strip.action for _, strip, _ in own_strips(rig, record)}
+    _remove_tracks(rig, record)
+    rig.parametric_dynamics_reactions.remove(index)
+    for action in own:
+        actions.discard(action)
+    still = {(p, i) for r in rig.parametric_dynamics_reactions for p, i, _ in records.load(r.held)}
+    notes = [] if len(rig.parametric_dynamics_reactions) else _restore_base(rig)
+    for path, position, value in held:
+        if (path, position) not in still:
+            write_back(rig, path, position, value)
+    return notes
+
+
+def _remove_tracks(rig: Any, record: Any) -> None:
+    """Remove the reaction's strips, and the tracks of ours that stand empty then."""
+    if rig.animation_data is None:
+        return
+    tracks, names = rig.animation_data.nla_tracks, set(records.load(record.tracks))
+    touched = {track.name for track, _, _ in own_strips(rig, record)} | names
+    for track, strip, _ in list(own_strips(rig, record)):
+        track.strips.remove(strip)
+    for track in [track for track in tracks if track.name in touched and not len(track.strips)]:
+        tracks.remove(track)
+
+
+def _restore_base(rig: Any) -> list[str]:
+    """Put action, slot, blending, solo, mutes and NLA switch back as they stood before the first reaction."""
+    anim, base = rig.animation_data, rig.parametric_dynamics_base
+    notes: list[str] = []
+    if base.used and anim is not None:
+        notes += _restore_action(rig, anim, base)
+        for position, name, mute in records.load(base.silenced):
+            track = _find(anim, position, name)
+            if track is not None:
+                track.mute = mute
+        solo = _find(anim, -1, base.solo)
+        if solo is not None:
+            solo.is_solo = True
+        if base.nla_off:
+            anim.use_nla = False
+        active = _find(anim, -1, base.active_track)
+        if active is not None:
+            anim.nla_tracks.active = active
+        for path, position, value in records.load(base.residue):
+            write_back(rig, path, position, value)
+    records.clear_base(base)
+    return notes
+
+
+def _find(anim: Any, position: int, name: str) -> Any:
+    """The track of that name, at the position where several bear it."""
+    tracks = list(anim.nla_tracks)
+    if 0 <= position < len(tracks) and tracks[position].name == name:
+        return tracks[position]
+    return next((track for track in tracks if track.name == name), None)
+
+
+def _restore_action(rig: Any, anim: Any, base: Any) -> list[str]:
+    """Make the pushed-down action active again, unless another one has taken its place."""
+    if not base.blend_type:
+        return []
+    pushed = _pushed_strips(anim, base)
+    action = pushed[0][1].action if pushed else base.action
+    if anim.action is not None and anim.action != action:
+        return [f"'{rig.name}' has a new action '{anim.action.name}': the one before stays in its NLA track."]
+    if action is None:
+        return [f"The action that was active on '{rig.name}' has been deleted: none is active now."]
+    if anim.action is None:
+        actions.assign(anim, action, base.slot)
+    for track, strip in pushed:
+        track.strips.remove(strip)
+    for name in {track.name for track, _ in pushed}:
+        if not len(anim.nla_tracks[name].strips):
+            anim.nla_tracks.remove(anim.nla_tracks[name])
+    anim.action_blend_type = base.blend_type
+    anim.action_influence = base.influence
+    anim.action_extrapolation = base.extrapolation
+    return []
+
+
+def _pushed_strips(anim: Any, base: Any) -> list[tuple[Any, Any]]:
+    """Track and strip of the pushed-down action: in its track or, where that was renamed, in one that is new."""
+    if not base.track:
+        return []
+    foreign = set(records.load(base.foreign))
+    tracks = [t for t in anim.nla_tracks if t.name == base.track]
+    tracks = tracks or [t for t in anim.nla_tracks if t.name not in foreign]
+    found = [(track, strip) for track in tracks for strip in track.strips if strip.action is not None]
+    return [
+        (track, strip)
+        for track, strip in found
+        if strip.action == base.action or (base.action is not None and _is_copy(strip.action, base.action))
+    ]
+
+
+def write_back(rig: Any, path: str, position: int, value: float) -> None:
+    """Write a stored value back; a bone or property that is gone is left alone."""
+    try:
+        rig.path_resolve(path)[position] = value
+    except (ValueError, KeyError, IndexError):
+        return

@@ -1,0 +1,170 @@
+"""How Blender plays an object's action and NLA tracks, and how to lay strips so that they play the same.
+
+Facts from anim_sys.cc, checked by tests/blender/test_layer_push.py:
+- While no evaluating track has a strip, the active action plays *alone*: its blend type, influence and extrapolation
+  are not looked at, and channels it does not key keep their stored values.
+- Otherwise it lies over the tracks (under a solo it is silent), its time is the scene's, and with extrapolation Hold
+  its curves go on beyond its keys.  A strip maps and clamps its time; at its ends curves stand still.
+- Every channel of every action in an evaluating track is reset to the property's default where no strip acts.
+  Of a quaternion all four components count as keyed as soon as one is.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.errors import CoreError
+from . import actions
+from .actions import Channel
+
+BEFORE = 240  # frames that an endless action is laid out beyond scene and keys: NLA time is float32, so not far
+AFTER = 1000
+
+
+class LayerError(CoreError):
+    """The rig's animation cannot take the layer."""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """What plays on an object.  alone: the active action without the NLA.  tracks: indices of the evaluating tracks.
+
+    solo: the track that silences all others, or "".  active: whether the active action is heard.
+    """
+
+    alone: bool
+    tracks: tuple[int, ...]
+    solo: str
+    active: bool
+
+
+def read_stack(anim: Any) -> Stack:
+    """What plays now, of an AnimData that is not in tweak mode."""
+    solo = next((track.name for track in anim.nla_tracks if track.is_solo), "") if anim.use_nla else ""
+    tracks = list(anim.nla_tracks) if anim.use_nla else []
+    heard = [i for i, track in enumerate(tracks) if (track.is_solo if solo else not track.mute)]
+    active = anim.action is not None and not solo
+    alone = active and not any(len(tracks[i].strips) for i in heard)
+    return Stack(alone, tuple(heard), solo, active)
+
+
+def strips_of(tracks: Any) -> list[Any]:
+    """All strips of the tracks, those inside meta strips too."""
+    found = [strip for track in tracks for strip in track.strips]
+    for strip in found:
+        found.extend(strip.strips)  # the list grows while it is walked: nested metas are reached
+    return found
+
+
+def keyed_channels(anim: Any, stack: Stack, ours: set[Any]) -> set[Channel]:
+    """The channels that the playing actions key (ours left out), quaternions completed as the NLA completes them."""
+    keyed: set[Channel] = set()
+    if stack.active:
+        keyed |= actions.channels_of(actions.curves_of(anim.action, actions.slot_of(anim)))
+    for strip in strips_of([anim.nla_tracks[i] for i in stack.tracks] if not stack.alone else []):
+        if strip.action is not None and strip.action not in ours:
+            keyed |= actions.channels_of(actions.curves_of(strip.action, actions.slot_of(strip)))
+    return keyed | missing_quaternions(keyed)
+
+
+def missing_quaternions(keyed: set[Channel]) -> set[Channel]:
+    """The components that partly keyed quaternions lack."""
+    paths = {channel.path for channel in keyed if channel.path.endswith("rotation_quaternion")}
+    return {Channel(path, i) for path in paths for i in range(4)} - keyed
+
+
+def _endless(curve: Any) -> bool:
+    return curve.extrapolation == "LINEAR" or any(not modifier.mute for modifier in curve.modifiers)
+
+
+def _modified_ends(curves: list[Any]) -> tuple[bool, bool]:
+    """Whether modifiers make the action's range endless before and after, as Blender counts its range."""
+    before = after = False
+    for curve in curves:
+        if len(curve.modifiers):
+            last = curve.modifiers[-1]
+            if last.type == "CYCLES":
+                before, after = before or last.mode_before != "NONE", after or last.mode_after != "NONE"
+            elif last.type != "LIMITS":
+                before = after = True
+    return before, after
+
+
+def strip_range(action: Any, slot: Any, extrapolation: str, span: tuple[float, float]) -> tuple[float, float, bool]:
+    """Start and end of a strip that plays the action as it plays while active, and whether it had to be widened.
+
+    extrapolation: of the AnimData.  span: frames that have to be covered where the action is endless.
+    The strip's frames are the action's frames.  Widened ends are whole frames.
+    """
+    every = actions.all_curves(action)
+    first, last = actions.key_range(every) or (0.0, 1.0)
+    endless = any(_endless(curve) for curve in actions.curves_of(action, slot) if actions.evaluates(curve))
+    before, after = _modified_ends(every)
+    widen_start = endless and (extrapolation == "HOLD" or before)
+    widen_end = endless and (extrapolation != "NOTHING" or after)
+    start = math.floor(min(first, span[0])) - BEFORE if widen_start else first
+    end = math.ceil(max(last, span[1])) + AFTER if widen_end else last
+    return start, end if end > start else start + 1.0, widen_start or widen_end
+
+
+def new_track(anim: Any, name: str, after: Any = None) -> Any:
+    """A track of an unused name above the given one, or on top of all."""
+    taken = {track.name for track in anim.nla_tracks}
+    unused, number = name, 0
+    while unused in taken:
+        number += 1
+        unused = f"{name}.{number:03d}"
+    track = anim.nla_tracks.new(prev=after)
+    track.name = unused
+    return track
+
+
+def new_strip(track: Any, action: Any, slot: str, start: float, end: float, blend: str, extrapolation: str) -> Any:
+    """A strip on an empty track whose frames are the action's frames, from start to end."""
+    strip = track.strips.new(action.name, math.floor(start), action)
+    actions.set_slot(strip, slot)
+    strip.use_sync_length = False
+    strip.use_auto_blend = False
+    strip.blend_in = strip.blend_out = 0.0
+    strip.action_frame_end = max(end, strip.action_frame_start)
+    strip.action_frame_start = start
+    strip.action_frame_end = end
+    strip.repeat = strip.scale = 1.0
+    strip.frame_start_raw, strip.frame_end_raw = start, end
+    strip.blend_type = blend
+    strip.extrapolation = extrapolation
+    return strip
+
+
+def set_influence(strip: Any, influence: float) -> None:
+    """Give a strip a constant influence; without a curve Blender plays it in full."""
+    strip.use_animated_influence = True
+    curve = strip.fcurves.find("influence")
+    while len(curve.keyframe_points) > 1:
+        curve.keyframe_points.remove(curve.keyframe_points[-1])
+    if not len(curve.keyframe_points):
+        curve.keyframe_points.add(1)
+    curve.keyframe_points[0].co = (strip.frame_start, influence)
+    curve.update()
+    strip.influence = influence
+
+
+def push_down(anim: Any, stack: Stack, span: tuple[float, float]) -> Any:
+    """Lay the active action on a track of its own on top, so that it plays as it did, and deactivate it."""
+    action, slot = anim.action, actions.slot_of(anim)
+    blend, extrapolation, influence = anim.action_blend_type, anim.action_extrapolation, anim.action_influence
+    if stack.alone:
+        blend, extrapolation, influence = "REPLACE", "HOLD", 1.0
+    start, end, widened = strip_range(action, slot, extrapolation, span)
+    track = new_track(anim, action.name)
+    try:
+        strip = new_strip(track, action, actions.slot_identifier(anim), start, end, blend, extrapolation)
+        strip.use_sync_length = not widened
+        if influence < 1.0:
+            set_influence(strip, influence)
+    except Exception:
+        anim.nla_tracks.remove(track)
+        raise
+    track.mute = not stack.active
+    anim.action = None
+    return track

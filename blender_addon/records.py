@@ -1,0 +1,100 @@
+"""What is kept on an object so that Remove can put everything back, also after saving, renaming and duplicating.
+
+`Object.parametric_dynamics_reactions` holds one entry per reaction, `Object.parametric_dynamics_base` what the first
+of them changed for all (the pushed-down action, tracks silenced so that the same ones play as before).
+Actions are kept as pointers, because users rename them; lists as JSON, because nobody edits or keys them.
+"""
+
+import json
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, CollectionProperty, FloatProperty, PointerProperty, StringProperty
+from bpy.types import Action, Object, PropertyGroup
+
+OVERRIDE = {"LIBRARY_OVERRIDABLE"}
+
+
+class DYNAMICS_PG_reaction(PropertyGroup):
+    """One baked reaction"""
+
+    name: StringProperty(name="Name", description="The reaction's name", override=OVERRIDE)
+    action: PointerProperty(type=Action, name="Action", description="Keys of the reaction", override=OVERRIDE)
+    hold: PointerProperty(
+        type=Action, name="Hold", description="Present values of channels that nothing else keys", override=OVERRIDE
+    )
+    continuation: PointerProperty(
+        type=Action, name="Continuation", description="The clip going on after its end", override=OVERRIDE
+    )
+    blend: StringProperty(name="Blend", description="How the reaction mixes with the clip", override=OVERRIDE)
+    tracks: StringProperty(name="Tracks", description="Names of its NLA tracks (JSON)", override=OVERRIDE)
+    held: StringProperty(name="Held", description="Held channels and their stored values (JSON)", override=OVERRIDE)
+    warnings: StringProperty(name="Warnings", description="What the reaction left out (JSON)", override=OVERRIDE)
+
+
+class DYNAMICS_PG_base(PropertyGroup):
+    """How the object's animation stood before the first reaction"""
+
+    used: BoolProperty(name="Used", description="Whether a reaction has changed the object", override=OVERRIDE)
+    action: PointerProperty(type=Action, name="Action", description="The action that was active", override=OVERRIDE)
+    slot: StringProperty(name="Slot", description="The slot it played", override=OVERRIDE)
+    blend_type: StringProperty(name="Blend", description="How it was blended", override=OVERRIDE)
+    influence: FloatProperty(name="Influence", description="How strongly it was blended", override=OVERRIDE)
+    extrapolation: StringProperty(name="Extrapolation", description="How it went on", override=OVERRIDE)
+    track: StringProperty(name="Track", description="The NLA track it was pushed down to", override=OVERRIDE)
+    silenced: StringProperty(name="Silenced", description="Tracks muted for the reaction (JSON)", override=OVERRIDE)
+    solo: StringProperty(name="Solo", description="The track that played alone", override=OVERRIDE)
+    nla_off: BoolProperty(name="NLA Off", description="Whether the NLA was switched off", override=OVERRIDE)
+    foreign: StringProperty(name="Foreign", description="Names of the tracks there were (JSON)", override=OVERRIDE)
+    active_track: StringProperty(name="Active Track", description="The track that was active", override=OVERRIDE)
+    residue: StringProperty(name="Residue", description="Stored values to write back (JSON)", override=OVERRIDE)
+
+
+CLASSES = (DYNAMICS_PG_reaction, DYNAMICS_PG_base)
+
+
+def register() -> None:
+    """Register the records and hang them on Object."""
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    Object.parametric_dynamics_reactions = CollectionProperty(
+        type=DYNAMICS_PG_reaction,
+        name="Reactions",
+        description="Reactions baked to this object's NLA",
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
+    )
+    Object.parametric_dynamics_base = PointerProperty(
+        type=DYNAMICS_PG_base,
+        name="Base",
+        description="How the object's animation stood before the first reaction",
+        override=OVERRIDE,
+    )
+
+
+def unregister() -> None:
+    """Take the records off Object and unregister them."""
+    del Object.parametric_dynamics_base
+    del Object.parametric_dynamics_reactions
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)
+
+
+def load(text: str) -> list[Any]:
+    """The list kept in a JSON property; [] where it is empty or damaged."""
+    try:
+        value = json.loads(text) if text else []
+    except ValueError:
+        return []
+    return value if isinstance(value, list) else []
+
+
+def dump(values: list[Any]) -> str:
+    """A list for a JSON property."""
+    return json.dumps(values)
+
+
+def clear_base(base: Any) -> None:
+    """Forget how the animation stood."""
+    for name in base.bl_rna.properties.keys():
+        if name not in ("rna_type", "name"):
+            base.property_unset(name)

@@ -1,0 +1,96 @@
+"""The identity reaction on rigs and clips that no one here made: applying and removing it must move nothing."""
+
+import os
+from pathlib import Path
+
+import bpy
+import pytest
+from bl_ext.user_default.parametric_dynamics.blender_addon import layer
+from bl_ext.user_default.parametric_dynamics.core.errors import CoreError
+
+from tests.blender import layer_tools as tools
+
+FOLDERS = ("1_game_characters", "2_mocap", "3_odd_rigs")
+SUFFIXES = (".glb", ".gltf", ".fbx", ".bvh", ".blend", ".vrm")
+REST_ONLY = "no armature with animation"
+
+
+def _files():
+    root = Path(os.environ.get("PARAMETRIC_DYNAMICS_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
+    found = [p for folder in FOLDERS for p in sorted((root / folder).rglob("*")) if p.suffix in SUFFIXES]
+    return [(str(p.relative_to(root)), p) for p in found]
+
+
+def check_neutral(rigs, folder, frames=None):
+    """Apply identity to the rigs, remove it at mid-hit, save and reload in both states; returns the worst shift, mm."""
+    tools.ensure_records()
+    names = [rig.name for rig in rigs]
+    for action in bpy.data.actions:  # what has no user would be lost with the file, with or without us
+        action.use_fake_user = action.use_fake_user or action.users == 0
+    measured = {rig.name: tools.measuring_frames(rig) if frames is None else frames for rig in rigs}
+    before = {rig.name: tools.joints(rig, measured[rig.name]) for rig in rigs}
+    rest_frame = bpy.context.scene.frame_current
+    tools.set_frame(rest_frame)
+    state = tools.file_state()
+    worst = {}
+
+    def compare(stage):
+        for name in names:
+            after = tools.joints(bpy.data.objects[name], measured[name])
+            worst[stage, name] = tools.farthest(before[name], after)
+
+    given = {n: layer.apply_identity(bpy.context, bpy.data.objects[n], name="Identity", frames=tools.hit_frames(f))
+             for n, f in measured.items()}
+    compare("applied")
+    path = str(folder / "identity.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path, compress=False)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    compare("applied, reopened")
+    for name in names:
+        hit = tools.hit_frames(measured[name])
+        tools.set_frame(hit[len(hit) // 2])
+        layer.remove(bpy.context, bpy.data.objects[name], given[name])
+    compare("removed")
+    tools.set_frame(rest_frame)
+    assert tools.differences(state, tools.file_state()) == []
+    bpy.ops.wm.save_as_mainfile(filepath=path, compress=False)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    compare("removed, reopened")
+    tools.set_frame(rest_frame)
+    assert tools.differences(state, tools.file_state()) == []
+    print({key: round(value, 5) for key, value in worst.items()})
+    assert max(worst.values()) <= tools.LIMIT, worst
+    return max(worst.values())
+
+
+def split_refused(rigs):
+    """The rigs that take a layer, and why the others are refused; a refusal changes nothing."""
+    taken, reasons = [], []
+    for rig in rigs:
+        state = tools.file_state()
+        try:
+            name = layer.apply_identity(bpy.context, rig, name="Trial", frames=[1, 2])
+        except CoreError as error:
+            reasons.append(str(error))
+            assert tools.differences(state, tools.file_state()) == []
+        else:
+            taken.append(rig)
+            layer.remove(bpy.context, rig, name)
+    return taken, " ".join(reasons)
+
+
+def animated(rigs):
+    return [r for r in rigs if r.animation_data and (r.animation_data.action or len(r.animation_data.nla_tracks))]
+
+
+@pytest.mark.parametrize(("label", "path"), _files(), ids=lambda v: v if isinstance(v, str) else "")
+def test_identity_moves_nothing(label, path, open_file, tmp_path, record_property):
+    try:
+        rigs = open_file(path)
+    except Exception as error:  # Blender's importers raise all kinds
+        pytest.skip(f"{label}: Blender cannot read it: {error}")
+    tools.ensure_records()
+    rigs, refused = split_refused(animated(rigs))
+    if not rigs:
+        pytest.skip(f"{label}: {refused or REST_ONLY}")
+    record_property("worst_mm", check_neutral(rigs, tmp_path))
