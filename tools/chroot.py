@@ -79,6 +79,11 @@ def check_possible():
         raise host.UnavailableError("a Debian 13 chroot needs a Debian or Ubuntu host")
     if os.geteuid() != 0:
         raise host.UnavailableError("a Debian 13 chroot needs root (run as root, or give --blender PATH)")
+    try:
+        host.check_run(["unshare", "-m", "true"], "a private mount namespace")
+        host.need_program("debootstrap", "debootstrap", "the Debian 13 chroot")
+    except host.BuildError as error:
+        raise host.UnavailableError("a Debian 13 chroot is not possible here: {}".format(error)) from error
 
 
 def ensure():
@@ -97,23 +102,19 @@ def _pins():
 
 
 def _build():
-    host.say("building a Debian 13 chroot with a real Blender in {} (once, about 6 minutes)".format(ROOT))
-    host.need_program("debootstrap", "debootstrap", "the Debian 13 chroot")
+    host.say("building a Debian 13 chroot with a real Blender in {} (once, a few minutes)".format(ROOT))
     shutil.rmtree(ROOT, ignore_errors=True)
     ROOT.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        host.check_run(["debootstrap", "--variant=minbase", SUITE, ROOT, MIRROR], "debootstrap")
-        shutil.copy("/etc/resolv.conf", ROOT / "etc" / "resolv.conf")
-        _copy_apt_proxies()
-        mtab = ROOT / "etc" / "mtab"
-        mtab.unlink(missing_ok=True)
-        mtab.symlink_to("/proc/mounts")
-        script = "apt-get update -qq && apt-get install -y -qq --no-install-recommends {} && apt-get clean"
-        environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive", LC_ALL="C.UTF-8")
-        command = enter(["sh", "-c", script.format(" ".join(PACKAGES))], folder="/")
-        host.check_run(command, "installing Blender in the chroot", env=environment)
-    except (host.BuildError, OSError) as error:
-        raise host.UnavailableError("the Debian 13 chroot could not be built: {}".format(error)) from error
+    host.check_run(["debootstrap", "--variant=minbase", SUITE, ROOT, MIRROR], "debootstrap")
+    shutil.copy("/etc/resolv.conf", str(ROOT / "etc" / "resolv.conf"))
+    _copy_apt_proxies()
+    mtab = ROOT / "etc" / "mtab"
+    mtab.unlink(missing_ok=True)
+    mtab.symlink_to("/proc/mounts")
+    script = "apt-get update -qq && apt-get install -y -qq --no-install-recommends {} && apt-get clean"
+    environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive", LC_ALL="C.UTF-8")
+    command = enter(["sh", "-c", script.format(" ".join(PACKAGES))], folder="/")
+    host.check_run(command, "installing Blender in the chroot", env=environment)
 
 
 def _copy_apt_proxies():
