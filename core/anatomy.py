@@ -16,7 +16,7 @@ CARRIERS = {
     "toe": ("foot",),
     "foot": ("shin", "thigh"),
     "shin": ("thigh",),
-    "thigh": ("pelvis", "hip", "spine"),
+    "thigh": ("pelvis", "hip"),
     "hip": ("pelvis",),
     "finger": ("hand", "finger", "forearm"),
     "hand": ("forearm", "upper_arm"),
