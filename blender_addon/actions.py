@@ -75,7 +75,7 @@ def _bags(action: Any, slot: Any) -> Iterator[Any]:
 
 
 def evaluates(curve: Any) -> bool:
-    """Whether Blender evaluates the f-curve: not muted, not broken, not empty (is_fcurve_evaluatable in anim_sys.cc)."""
+    """Whether Blender evaluates the f-curve (is_fcurve_evaluatable in anim_sys.cc): not muted, broken or empty."""
     if curve.mute or not curve.is_valid or curve.is_empty:
         return False
     return curve.group is None or not curve.group.mute

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..core.rotation import Array
 from . import actions, nla, records
+from . import layer_checks as checks
 from . import layer_curves as curves
 from . import layer_undo as undo
 from .actions import Channel, Curve
@@ -60,7 +61,7 @@ def apply(
     Raises LayerError, with nothing changed, where the rig cannot take a layer.
     """
     frames = _frames(frames)
-    stack = _check(rig)
+    stack = checks.require(rig)
     plan = curves.plan_targets(rig, frames, targets, base, blend)
     record = _apply(context, rig, name, stack, plan, continuation, blend, hold)
     if warnings is not None:
@@ -71,7 +72,7 @@ def apply(
 def apply_identity(context: Any, rig: Any, *, name: str, frames: ArrayLike, bones: list[str] | None = None) -> str:
     """Bake zero deltas on every channel of the bones (all where None): it must move nothing.  Raises as `apply`."""
     frames = _frames(frames)
-    stack = _check(rig)
+    stack = checks.require(rig)
     plan = curves.plan_identity(rig, frames, bones)
     return _apply(context, rig, name, stack, plan, None, "COMBINE", False).name
 
@@ -108,55 +109,6 @@ def _frames(frames: ArrayLike) -> Array:
     if frames.ndim != 1 or len(frames) < 2 or np.any(np.diff(frames) <= 0.0):
         raise ValueError(f"frames: expected at least two ascending frames, got {frames}")
     return frames
-
-
-def _check(rig: Any) -> Stack:
-    """What plays on the rig; LayerError where a layer cannot be neutral there."""
-    if rig is None or rig.type != "ARMATURE":
-        raise LayerError("A reaction needs an armature. Select one.")
-    if rig.library is not None:
-        raise LayerError(f"'{rig.name}' is linked from another file. Make a library override of it, then apply.")
-    if rig.override_library is not None and rig.override_library.is_system_override:
-        raise LayerError(f"The library override of '{rig.name}' is not editable. Make it editable, then apply.")
-    anim = rig.animation_data
-    if anim is None or (anim.action is None and not len(anim.nla_tracks)):
-        raise LayerError(f"'{rig.name}' has no animation. Give it an action, then apply.")
-    if anim.use_tweak_mode:
-        raise LayerError(f"'{rig.name}' is in tweak mode. Leave it in the NLA editor (Tab), then apply.")
-    stack = nla.read_stack(anim)
-    if rig.parametric_dynamics_base.used:
-        _check_again(rig, anim, stack)
-    elif not stack.alone and not stack.tracks:
-        raise LayerError(f"Nothing plays on '{rig.name}': unmute an NLA track or give it an action, then apply.")
-    if stack.alone:
-        _check_quaternions(rig, anim)
-    return stack
-
-
-def _check_again(rig: Any, anim: Any, stack: Stack) -> None:
-    """A further reaction: nothing may lie over or hide the ones there are."""
-    if anim.action is not None and actions.curves_of(anim.action, actions.slot_of(anim)):
-        raise LayerError(
-            f"The action '{anim.action.name}' lies over the reactions of '{rig.name}'. "
-            "Push it down in the NLA editor or unlink it, then apply."
-        )
-    if stack.solo:
-        raise LayerError(f"The NLA track '{stack.solo}' plays alone. Switch its star off in the NLA editor, then apply.")
-    if not anim.use_nla:
-        raise LayerError(f"The NLA of '{rig.name}' is switched off. Switch it on in the NLA editor, then apply.")
-
-
-def _check_quaternions(rig: Any, anim: Any) -> None:
-    """The NLA fills partly keyed quaternions with defaults; refuse where that would turn something."""
-    keyed = actions.channels_of(actions.curves_of(anim.action, actions.slot_of(anim)))
-    for channel in sorted(nla.missing_quaternions(keyed)):
-        owner = rig.path_resolve(channel.path.rpartition(".")[0]) if "." in channel.path else rig
-        stored = rig.path_resolve(channel.path)[channel.index]
-        if owner.rotation_mode == "QUATERNION" and stored != actions.QUATERNION_DEFAULT[channel.index]:
-            raise LayerError(
-                f"The action '{anim.action.name}' keys only part of the quaternion of '{owner.name}'. "
-                "Key its whole rotation, then apply."
-            )
 
 
 def _held_values(rig: Any, wanted: list[Curve], keyed: set[Channel]) -> list[tuple[Channel, float]]:

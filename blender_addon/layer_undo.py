@@ -7,7 +7,6 @@ from . import actions, nla, records
 from .actions import Channel
 from .nla import Stack
 
-
 LAYERS = ("action", "hold", "continuation")
 
 
@@ -70,9 +69,10 @@ def remember(rig: Any, stack: Stack) -> None:
     records.clear_base(base)
     base.used = True
     base.nla_off = not anim.use_nla
-    base.solo = next((track.name for track in anim.nla_tracks if track.is_solo), "")
+    tracks = list(anim.nla_tracks)
+    base.solo = records.dump([[i, track.name] for i, track in enumerate(tracks) if track.is_solo])
+    base.active_track = records.dump([[i, t.name] for i, t in enumerate(tracks) if t == anim.nla_tracks.active])
     base.foreign = records.dump([track.name for track in anim.nla_tracks])
-    base.active_track = anim.nla_tracks.active.name if anim.nla_tracks.active is not None else ""
     if anim.action is None:
         return
     base.action = anim.action
@@ -92,7 +92,7 @@ def stored(rig: Any, channel: Channel) -> float:
 def silence(rig: Any, stack: Stack) -> None:
     """Let the tracks that played play on and no others, with solo off and the NLA on."""
     anim, base = rig.animation_data, rig.parametric_dynamics_base
-    if not base.solo and not base.nla_off:
+    if not records.load(base.solo) and not base.nla_off:
         return
     for track in anim.nla_tracks:
         if track.is_solo:
@@ -100,7 +100,7 @@ def silence(rig: Any, stack: Stack) -> None:
     silenced = []
     for i, track in enumerate(list(anim.nla_tracks)[: len(records.load(base.foreign))]):
         if track.mute == (i in stack.tracks):  # unheard till now, or alone in spite of being muted
-            silenced.append([i, track.name, track.mute])
+            silenced.append([i, track.name])
             track.mute = not track.mute
     base.silenced = records.dump(silenced)
     anim.use_nla = True
@@ -141,30 +141,28 @@ def _restore_base(rig: Any) -> list[str]:
     notes: list[str] = []
     if base.used and anim is not None:
         notes += _restore_action(rig, anim, base)
-        for position, name, mute in records.load(base.silenced):
-            track = _find(anim, position, name)
-            if track is not None:
-                track.mute = mute
-        solo = _find(anim, -1, base.solo)
-        if solo is not None:
-            solo.is_solo = True
+        for track in _found(anim, base.silenced):
+            track.mute = not track.mute
+        for track in _found(anim, base.solo):
+            track.is_solo = True
         if base.nla_off:
             anim.use_nla = False
-        active = _find(anim, -1, base.active_track)
-        if active is not None:
-            anim.nla_tracks.active = active
+        for track in _found(anim, base.active_track):
+            anim.nla_tracks.active = track
         for path, position, value in records.load(base.residue):
             write_back(rig, path, position, value)
     records.clear_base(base)
     return notes
 
 
-def _find(anim: Any, position: int, name: str) -> Any:
-    """The track of that name, at the position where several bear it."""
+def _found(anim: Any, kept: str) -> list[Any]:
+    """The tracks of a JSON list of positions and names that still are there; the name counts more."""
     tracks = list(anim.nla_tracks)
-    if 0 <= position < len(tracks) and tracks[position].name == name:
-        return tracks[position]
-    return next((track for track in tracks if track.name == name), None)
+    found = []
+    for position, name in records.load(kept):
+        same = [track for track in tracks if track.name == name]
+        found += [tracks[position]] if position < len(tracks) and tracks[position] in same else same[:1]
+    return found
 
 
 def _restore_action(rig: Any, anim: Any, base: Any) -> list[str]:

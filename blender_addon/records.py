@@ -42,11 +42,11 @@ class DYNAMICS_PG_base(PropertyGroup):
     influence: FloatProperty(name="Influence", description="How strongly it was blended", override=OVERRIDE)
     extrapolation: StringProperty(name="Extrapolation", description="How it went on", override=OVERRIDE)
     track: StringProperty(name="Track", description="The NLA track it was pushed down to", override=OVERRIDE)
-    silenced: StringProperty(name="Silenced", description="Tracks muted for the reaction (JSON)", override=OVERRIDE)
-    solo: StringProperty(name="Solo", description="The track that played alone", override=OVERRIDE)
+    silenced: StringProperty(name="Silenced", description="Tracks muted or unmuted for it (JSON)", override=OVERRIDE)
+    solo: StringProperty(name="Solo", description="The track that played alone (JSON)", override=OVERRIDE)
     nla_off: BoolProperty(name="NLA Off", description="Whether the NLA was switched off", override=OVERRIDE)
     foreign: StringProperty(name="Foreign", description="Names of the tracks there were (JSON)", override=OVERRIDE)
-    active_track: StringProperty(name="Active Track", description="The track that was active", override=OVERRIDE)
+    active_track: StringProperty(name="Active Track", description="The track that was active (JSON)", override=OVERRIDE)
     residue: StringProperty(name="Residue", description="Stored values to write back (JSON)", override=OVERRIDE)
 
 
@@ -95,6 +95,6 @@ def dump(values: list[Any]) -> str:
 
 def clear_base(base: Any) -> None:
     """Forget how the animation stood."""
-    for name in base.bl_rna.properties.keys():
+    for name in [item.identifier for item in base.bl_rna.properties]:
         if name not in ("rna_type", "name"):
             base.property_unset(name)

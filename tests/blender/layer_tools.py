@@ -2,7 +2,7 @@
 
 import bpy
 import numpy as np
-from bl_ext.user_default.parametric_dynamics.blender_addon import actions, records
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions, layer, records
 from bl_ext.user_default.parametric_dynamics.blender_addon.channels import Channels
 
 HUMAN = 1750.0  # mm
@@ -20,22 +20,31 @@ def set_frame(frame):
     bpy.context.scene.frame_set(whole, subframe=float(frame - whole))
 
 
-def joints(rig, frames):
-    """(frames, bones, 2, 3) heads and tails in the world, mm, the rig scaled to a human's height."""
+def height(rig):
+    """The rig's largest extent at rest, scene units."""
     rest = np.array([[bone.head_local, bone.tail_local] for bone in rig.data.bones]).reshape(-1, 3)
-    size = np.max(np.ptp(rest, axis=0)) * max(abs(s) for s in rig.matrix_world.to_scale())
-    out = []
+    return (np.max(np.ptp(rest, axis=0)) * max(abs(s) for s in rig.matrix_world.to_scale())) or 1.0
+
+
+def joints_now(rig):
+    """(bones, 2, 3) heads and tails in the world as evaluated, without a change of frame; mm on a human's height."""
+    evaluated = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    bones = evaluated.pose.bones
+    points = np.empty((2, len(bones) * 3), dtype=np.float32)
+    bones.foreach_get("head", points[0])
+    bones.foreach_get("tail", points[1])
+    points = points.reshape(2, len(bones), 3).astype(float).swapaxes(0, 1)
+    world = np.array(evaluated.matrix_world)
+    return (points @ world[:3, :3].T + world[:3, 3]) * HUMAN
+
+
+def joints(rig, frames):
+    """(frames, bones, 2, 3) heads and tails at the frames, mm, the rig scaled to a human's height."""
+    size, out = height(rig), []
     for frame in frames:
         set_frame(frame)
-        evaluated = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
-        bones = evaluated.pose.bones
-        points = np.empty((2, len(bones) * 3), dtype=np.float32)
-        bones.foreach_get("head", points[0])
-        bones.foreach_get("tail", points[1])
-        points = points.reshape(2, len(bones), 3).astype(float)
-        world = np.array(evaluated.matrix_world)
-        out.append(points @ world[:3, :3].T + world[:3, 3])
-    return np.array(out) * HUMAN / (size or 1.0)
+        out.append(joints_now(rig))
+    return np.array(out) / size
 
 
 def farthest(a, b):
@@ -160,7 +169,7 @@ def read_channels(rig, frames):
     )
 
 
-def measuring_frames(rig, count=10):
+def measuring_frames(rig, count=24):
     """Whole frames over the rig's animation and beyond it, and some between."""
     spans = [tuple(action.frame_range) for action in _playing(rig.animation_data)]
     first, last = min(s[0] for s in spans), max(s[1] for s in spans)
@@ -180,6 +189,10 @@ def hit_frames(frames):
     """Whole frames of a hit in the middle of the measured ones."""
     middle = np.floor(0.5 * (frames[0] + frames[-1]))
     return np.arange(middle - 6.0, middle + 12.0)
+
+
+def mid_hit(frames):
+    return hit_frames(frames)[8]
 
 
 def tripod(modes, connected=False):
@@ -217,3 +230,48 @@ def key_pose(rig, rng, frames, bones=None, strength=0.6, loc=True):
             if loc:
                 bone.location = 0.05 * rng.normal(size=3)
                 bone.keyframe_insert("location", frame=frame)
+
+
+def check_neutral(rigs, folder, frames=None):
+    """Apply identity to the rigs, remove it at mid-hit, save and reload in both states; returns the worst shift, mm."""
+    names = [rig.name for rig in rigs]
+    for action in bpy.data.actions:  # what has no user would be lost with the file, with or without us
+        action.use_fake_user = action.use_fake_user or action.users == 0
+    measured = {rig.name: measuring_frames(rig) if frames is None else frames for rig in rigs}
+    before = {rig.name: joints(rig, measured[rig.name]) for rig in rigs}
+    at_hit = {rig.name: joints(rig, [mid_hit(measured[rig.name])])[0] for rig in rigs}
+    rest_frame = bpy.context.scene.frame_current
+    set_frame(rest_frame)
+    state = file_state()
+    worst = {}
+
+    def compare(stage):
+        for name in names:
+            after = joints(bpy.data.objects[name], measured[name])
+            worst[stage, name] = farthest(before[name], after)
+
+    given = {
+        n: layer.apply_identity(bpy.context, bpy.data.objects[n], name="Identity", frames=hit_frames(f))
+        for n, f in measured.items()
+    }
+    compare("applied")
+    path = str(folder / "identity.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path, compress=False)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    compare("applied, reopened")
+    for name in names:
+        rig = bpy.data.objects[name]
+        set_frame(mid_hit(measured[name]))
+        layer.remove(bpy.context, rig, given[name])
+        worst["at once", name] = farthest(at_hit[name], joints_now(rig) / height(rig))
+    compare("removed")
+    set_frame(rest_frame)
+    assert differences(state, file_state()) == []
+    bpy.ops.wm.save_as_mainfile(filepath=path, compress=False)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    compare("removed, reopened")
+    set_frame(rest_frame)
+    assert differences(state, file_state()) == []
+    print({key: round(value, 5) for key, value in worst.items()})
+    assert max(worst.values()) <= LIMIT, worst
+    return max(worst.values())

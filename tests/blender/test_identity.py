@@ -21,48 +21,6 @@ def _files():
     return [(str(p.relative_to(root)), p) for p in found]
 
 
-def check_neutral(rigs, folder, frames=None):
-    """Apply identity to the rigs, remove it at mid-hit, save and reload in both states; returns the worst shift, mm."""
-    tools.ensure_records()
-    names = [rig.name for rig in rigs]
-    for action in bpy.data.actions:  # what has no user would be lost with the file, with or without us
-        action.use_fake_user = action.use_fake_user or action.users == 0
-    measured = {rig.name: tools.measuring_frames(rig) if frames is None else frames for rig in rigs}
-    before = {rig.name: tools.joints(rig, measured[rig.name]) for rig in rigs}
-    rest_frame = bpy.context.scene.frame_current
-    tools.set_frame(rest_frame)
-    state = tools.file_state()
-    worst = {}
-
-    def compare(stage):
-        for name in names:
-            after = tools.joints(bpy.data.objects[name], measured[name])
-            worst[stage, name] = tools.farthest(before[name], after)
-
-    given = {n: layer.apply_identity(bpy.context, bpy.data.objects[n], name="Identity", frames=tools.hit_frames(f))
-             for n, f in measured.items()}
-    compare("applied")
-    path = str(folder / "identity.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=path, compress=False)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    compare("applied, reopened")
-    for name in names:
-        hit = tools.hit_frames(measured[name])
-        tools.set_frame(hit[len(hit) // 2])
-        layer.remove(bpy.context, bpy.data.objects[name], given[name])
-    compare("removed")
-    tools.set_frame(rest_frame)
-    assert tools.differences(state, tools.file_state()) == []
-    bpy.ops.wm.save_as_mainfile(filepath=path, compress=False)
-    bpy.ops.wm.open_mainfile(filepath=path)
-    compare("removed, reopened")
-    tools.set_frame(rest_frame)
-    assert tools.differences(state, tools.file_state()) == []
-    print({key: round(value, 5) for key, value in worst.items()})
-    assert max(worst.values()) <= tools.LIMIT, worst
-    return max(worst.values())
-
-
 def split_refused(rigs):
     """The rigs that take a layer, and why the others are refused; a refusal changes nothing."""
     taken, reasons = [], []
@@ -93,4 +51,4 @@ def test_identity_moves_nothing(label, path, open_file, tmp_path, record_propert
     rigs, refused = split_refused(animated(rigs))
     if not rigs:
         pytest.skip(f"{label}: {refused or REST_ONLY}")
-    record_property("worst_mm", check_neutral(rigs, tmp_path))
+    record_property("worst_mm", tools.check_neutral(rigs, tmp_path))
