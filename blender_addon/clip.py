@@ -66,7 +66,7 @@ def sample_curves(context, armature, skeleton, frames):
     parents = _require_plain(context, armature)
     channels = stored_channels(armature, skeleton.names, frames)
     _fill(channels, armature, [c for c in source.curves_in_force(armature) if actions.evaluates(c)])
-    matrices = fk.pose(fk.rest(armature, skeleton), channels)
+    matrices = fk.pose(fk.rest(armature, skeleton.names), channels)
     return matrices, parents @ fk.object_basis(channels), channels
 
 
@@ -190,7 +190,7 @@ def sample_scene(context, armature, skeleton, frames):
         taken = [_shown(context, armature, skeleton.names, moment) for moment in moments]
     finally:
         scene.frame_set(current, subframe=sub)
-        _put_back(armature, before)
+        write_stored(armature, before)  # moved by hand, not keyed
     matrices = np.stack([matrix for matrix, _, _ in taken])[back]
     world = np.stack([matrix for _, matrix, _ in taken])[back]
     return matrices, world, _joined([channels for _, _, channels in taken], frames, back)
@@ -223,21 +223,27 @@ def _joined(parts, frames, back):
     )
 
 
-def _put_back(armature, before):
-    """Write stored pose values that the visit of other frames has overwritten (moved by hand, not keyed)."""
-    after = stored_channels(armature, before.names, [0.0])
+def write_stored(armature, channels, only=None, with_object=True):
+    """Make the first frame of the channels the armature's stored values, where they differ; modes of bones stay.
+
+    only: names of the bones to write, None for all.  with_object: the object's own transform too.
+    """
     bones = armature.pose.bones
-    for rna, (field, width) in BONE.items():
-        kept, now = getattr(before, field)[0], getattr(after, field)[0]
-        for bone in np.flatnonzero(np.any(kept != now, axis=-1)):
-            setattr(bones[before.names[bone]], rna, kept[bone, :width])
-    for rna, field in (
-        ("location", "object_location"),
-        ("scale", "object_scale"),
-        (OBJECT_ROTATION.get(before.object_mode, "rotation_euler"), "object_rotation"),
-    ):
-        if np.any(getattr(before, field) != getattr(after, field)):
-            setattr(armature, rna, getattr(before, field)[0])
+    pick = [i for i, name in enumerate(channels.names) if name in bones and (only is None or name in only)]
+    names = [channels.names[i] for i in pick]
+    now = stored_channels(armature, names, [0.0])
+    for rna, (field, _) in BONE.items():
+        wanted = getattr(channels, field)[0][pick]
+        for bone in np.flatnonzero(np.any(wanted != getattr(now, field)[0], axis=-1)):
+            setattr(bones[names[bone]], rna, wanted[bone])
+    if not with_object:
+        return
+    armature.rotation_mode = channels.object_mode
+    now = stored_channels(armature, names, [0.0])
+    rotation = OBJECT_ROTATION.get(channels.object_mode, "rotation_euler")
+    for rna, field in (("location", "object_location"), ("scale", "object_scale"), (rotation, "object_rotation")):
+        if np.any(getattr(channels, field)[0] != getattr(now, field)[0]):
+            setattr(armature, rna, getattr(channels, field)[0])
 
 
 # -- to the core -----------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ class Inexact(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Rest:
-    """The bones at rest, skeleton order.
+    """The bones at rest, parents first.
 
     parent: (n,), -1 at roots.  matrix: (n, 4, 4).  offset: (n, 4, 4) rest relative to the parent's rest.
     connected, local_location, inherit_rotation: (n,) bool.  inherit_scale: n of Blender's names.
@@ -36,15 +36,17 @@ class Rest:
     inherit_scale: np.ndarray
 
 
-def rest(armature, skeleton):
-    """The armature's rest in the order of the skeleton."""
-    bones = [armature.data.bones[name] for name in skeleton.names]
+def rest(armature, names):
+    """The armature's rest; names: bones, parents before children, with every parent of theirs."""
+    bones = [armature.data.bones[name] for name in names]
+    index = {name: i for i, name in enumerate(names)}
+    parent = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones], dtype=int)
     matrix = np.array([bone.matrix_local for bone in bones], dtype=np.float64).reshape(-1, 4, 4)
     offset = matrix.copy()
-    child = np.flatnonzero(skeleton.parent >= 0)
-    offset[child] = np.linalg.inv(matrix[skeleton.parent[child]]) @ matrix[child]
+    child = np.flatnonzero(parent >= 0)
+    offset[child] = np.linalg.inv(matrix[parent[child]]) @ matrix[child]
     return Rest(
-        parent=np.asarray(skeleton.parent),
+        parent=parent,
         matrix=matrix,
         offset=offset,
         connected=np.array([bone.use_connect and bone.parent is not None for bone in bones], dtype=bool),

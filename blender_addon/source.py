@@ -54,8 +54,8 @@ def strips_in_force(armature):
     data = armature.animation_data
     if data is None or not data.use_nla:
         return []
-    heard = nla.read_stack(data).tracks
-    return [strip for track in data.nla_tracks if track.name in heard for strip in track.strips if not strip.mute]
+    heard = [data.nla_tracks[i] for i in nla.read_stack(data).tracks]
+    return [strip for track in heard for strip in track.strips if not strip.mute]
 
 
 def _active(data):
