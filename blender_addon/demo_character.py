@@ -4,8 +4,8 @@ import bpy
 import numpy as np
 
 from . import demo_motion, demo_surface
-from .demo_mesh import MATERIALS
 from .demo_pose import Figure
+from .demo_shape import MATERIALS
 from .demo_skeleton import BONES, DEFORM_BONES
 
 NAME = "Demo Character"
@@ -90,7 +90,8 @@ def _material(name, colour):
     material = bpy.data.materials.new("Demo " + name)
     material.diffuse_color = (*colour, 1.0)
     material.roughness = 0.7
-    material.use_nodes = True
+    if material.node_tree is None:                                   # since 5.0 it is always there
+        material.use_nodes = True
     shader = next((node for node in material.node_tree.nodes if node.type == "BSDF_PRINCIPLED"), None)
     if shader:
         shader.inputs["Base Color"].default_value = (*colour, 1.0)

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .demo_mesh import DENTS, half_cage
+from .demo_mesh import half_cage
+from .demo_shape import DENTS
 from .demo_skeleton import DEFORM_BONES, mirrored_name
 
 SUBDIVISIONS = 2
@@ -27,9 +28,10 @@ def build():
     for _ in range(SUBDIVISIONS):
         values, loops, sizes, materials = subdivide(values, loops, sizes, materials)
     points, weights = values[:, :3].copy(), values[:, 3:].copy()
-    _sculpt(points, weights[:, DEFORM_BONES.index("head")])
+    _sculpt(points)
     points[:, 2] = np.maximum(points[:, 2], 0.0)                     # flat soles
-    weights[weights < np.sort(weights, axis=1)[:, [-INFLUENCES]]] = 0.0
+    least = np.argsort(weights, axis=1, kind="stable")[:, :-INFLUENCES]
+    np.put_along_axis(weights, least, 0.0, axis=1)
     weights[weights < 1e-4] = 0.0
     weights /= weights.sum(axis=1, keepdims=True)
     return Skin(points, weights, loops.reshape(-1, 4), materials)
@@ -85,12 +87,11 @@ def _mean(rows, group, count):
     return np.add.reduceat(rows[order], starts, axis=0) / np.bincount(group, minlength=count)[:, None]
 
 
-def _sculpt(points, head):
-    """Push the face in and out where the cage is too coarse for it; only what belongs to the head moves."""
+def _sculpt(points):
+    """Push the surface in and out where the cage is too coarse for it."""
     before = points.copy()
     for centre, widths, push in DENTS:
         for side in (1, -1) if centre[0] else (1,):
             mirror = np.array((side, 1, 1))
             distance = (before - centre * mirror) / widths
-            strength = head * np.exp(-0.5 * (distance**2).sum(axis=1))
-            points += strength[:, None] * (push * mirror)
+            points += np.exp(-0.5 * (distance**2).sum(axis=1))[:, None] * (push * mirror)

@@ -17,10 +17,11 @@ from mathutils import Vector
 from . import filmstrip_shapes as shapes
 
 VIEWS = {"three_quarter": (0.75, -0.85, 0.22), "side": (1.0, 0.0, 0.06), "front": (0.0, -1.0, 0.06)}
+CHANNELS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
 BACKGROUND = (0.42, 0.47, 0.53)
 GAP = 3                  # pixels between tiles
 MARGIN = 1.08            # room around the subject
-CAPTION = 0.055          # height of the letters, share of the tile's width
+CAPTION = 0.075          # height of the captions' band, share of the tile's width
 TAN_HALF = 0.20          # half the tile's longer side over the distance: a long lens, little distortion
 FOLLOW = 0.4             # the camera goes along when the subject travels further than this many of its heights
 
@@ -55,7 +56,8 @@ def strip(path, context, objects, frames, rows, *, view="three_quarter", hit=Non
     with _stage(context, tile) as stage:
         cast = shapes.Cast(stage, armatures, meshes)
         framing = _framing(stage, cast, frames, rows, Vector(VIEWS.get(view, view)).normalized(), hit, tile)
-        _furnish(stage, framing)
+        _furnish(stage, framing, tile)
+        cast.cast_shadow(framing.floor + 0.002 * framing.size)
         arrow = shapes.arrow(stage, hit[1], hit[2], 0.28 * framing.size) if hit else None
         pictures = []
         for number, (label, switch) in enumerate(rows):
@@ -92,6 +94,7 @@ class Stage:
 
     def __init__(self, context, tile, folder):
         self.made = []
+        self.captions = None
         self.folder = folder
         self.original = context.scene
         self.scene = self.keep(bpy.data.scenes.new("Film Strip"))
@@ -124,11 +127,8 @@ class Stage:
         self.scene.view_settings.view_transform = "Standard"
         display.render_aa = "8"
         display.shading.light = "STUDIO"
-        display.shading.color_type = "MATERIAL"
-        display.shading.show_shadows = True
-        display.shading.shadow_intensity = 0.35
+        display.shading.color_type = "TEXTURE"               # the material colour where there is no texture
         display.shading.show_cavity = True
-        display.light_direction = (0.35, 0.25, 0.9)
 
     def go_to(self, frame):
         self.scene.frame_set(int(frame // 1), subframe=frame % 1)
@@ -139,7 +139,9 @@ class Stage:
 
     def picture(self):
         """Render; pixels (height, width, 4) from the bottom up."""
-        bpy.ops.render.render(write_still=True, scene=self.scene.name)
+        # without the override Blender renders this scene, but with the poses of the user's scene
+        with bpy.context.temp_override(scene=self.scene, view_layer=self.scene.view_layers[0]):
+            bpy.ops.render.render(write_still=True, scene=self.scene.name)
         image = bpy.data.images.load(self.scene.render.filepath, check_existing=False)
         width, height = image.size
         pixels = np.empty(width * height * 4, dtype=np.float32)
@@ -151,6 +153,7 @@ class Stage:
 @contextlib.contextmanager
 def _stage(context, tile):
     """A stage for the time of the `with` block; afterwards the file's data are as before."""
+    before = _channels(context.scene)
     images, fonts = set(bpy.data.images.keys()), set(bpy.data.fonts.keys())
     with tempfile.TemporaryDirectory(prefix="film_strip_") as folder:
         stage = Stage(context, tile, folder)
@@ -160,6 +163,32 @@ def _stage(context, tile):
             bpy.data.batch_remove(stage.made[::-1])
             bpy.data.batch_remove([block for block in bpy.data.images if block.name not in images])
             bpy.data.batch_remove([block for block in bpy.data.fonts if block.name not in fonts])
+            _restore(before)
+            context.view_layer.update()
+
+
+def _channels(scene):
+    """[(object, pose bones or None, property, values)]: in the background Blender's evaluation of any scene writes
+    animated values back to the objects."""
+    stored = []
+    for ob in scene.objects:
+        bones = ob.pose.bones if ob.pose else None
+        for name, width in CHANNELS.items():
+            stored.append((ob, None, name, tuple(getattr(ob, name))))
+            if bones:
+                values = np.empty(width * len(bones), dtype=np.float32)
+                bones.foreach_get(name, values)
+                stored.append((ob, bones, name, values))
+    return stored
+
+
+def _restore(stored):
+    for ob, bones, name, values in stored:
+        if bones:
+            bones.foreach_set(name, values)
+            ob.update_tag(refresh={"OBJECT", "DATA"})
+        elif tuple(getattr(ob, name)) != values:
+            setattr(ob, name, values)
 
 
 def _framing(stage, cast, frames, rows, direction, hit, tile):
@@ -205,17 +234,22 @@ def _fit(points, direction, tile):
     middle[2] = 0.0
     across = np.abs(seen - middle)
     tangent = TAN_HALF * np.array(tile) / max(tile) / MARGIN
-    tangent[1] -= 1.6 * CAPTION * TAN_HALF * tile[0] / max(tile)      # leave the captions' lines free
-    return middle @ axes, float((seen[:, 2] + (across[:, :2] / tangent).max(axis=1)).max())
+    band = CAPTION * TAN_HALF * tile[0] / max(tile)                  # stays free: aim higher, by half of it
+    tangent[1] -= band
+    distance = (seen[:, 2] + (across[:, :2] / tangent).max(axis=1)).max()
+    middle[1] += band * distance
+    return middle @ axes, float(distance)
 
 
-def _furnish(stage, framing):
-    """Camera and floor."""
+def _furnish(stage, framing, tile):
+    """Camera, captions and floor."""
     camera = stage.camera.data
     camera.sensor_fit = "AUTO"
     camera.angle = 2 * atan(TAN_HALF)
     camera.clip_start, camera.clip_end = 0.01 * framing.distance, 100 * framing.distance
     stage.camera.rotation_euler = framing.direction.to_track_quat("Z", "Y").to_euler()
+    width, height = 2 * TAN_HALF * np.array(tile) / max(tile)
+    stage.captions = shapes.Captions(stage, framing.distance, width, height, CAPTION)
     shapes.floor(stage, framing.low, framing.high, framing.floor, framing.size)
 
 
@@ -230,9 +264,6 @@ def _tile(stage, cast, framing, k, frames, label, arrow, marked, hit):
     fps = stage.original.render.fps / stage.original.render.fps_base
     start = hit[0] if hit else frames[0]
     caption = "{:g}   {:+.2f} s".format(frame, (frame - start) / fps)
-    width = 2 * TAN_HALF * min(1.0, stage.scene.render.resolution_x / stage.scene.render.resolution_y)
-    height = width * stage.scene.render.resolution_y / stage.scene.render.resolution_x
-    stage.captions = getattr(stage, "captions", None) or shapes.Captions(stage, framing.distance, width, height, CAPTION)
     stage.captions.show(label, caption)
     return stage.picture()
 

@@ -7,9 +7,12 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 BONE = (0.85, 0.62, 0.25)
-FLOOR = ((0.50, 0.52, 0.54), (0.60, 0.62, 0.64))
+FLOOR = ((0.72, 0.74, 0.76), (0.92, 0.94, 0.96))
 RED = (0.85, 0.03, 0.03)
-TEXT = (0.02, 0.02, 0.03)
+SHADOW = (0.36, 0.38, 0.42)
+SHADOW_FALLS = (0.30, 0.40, 0.0)    # how far a point's shadow lies from it, for each unit of height
+TEXT = (0.0, 0.0, 0.0)
+PAPER = (1.0, 1.0, 1.0)
 OCTAHEDRON = ((0, 2, 1), (0, 3, 2), (0, 4, 3), (0, 1, 4), (5, 1, 2), (5, 2, 3), (5, 3, 4), (5, 4, 1))
 
 
@@ -20,8 +23,8 @@ class Cast:
         self.stage, self.armatures, self.meshes = stage, armatures, meshes
         for ob in [*armatures, *meshes]:
             stage.scene.collection.objects.link(ob)
-        self.bones = [(rig, bone.name) for rig in armatures for bone in rig.data.bones if bone.length > 0]
-        self.stand_in = None
+        self.bones = [link for rig in armatures for link in _links(rig)]
+        self.stand_in = self.shadow = None
         if self.bones:
             self.stand_in = mesh(stage, "Film Strip Bones", np.zeros((6 * len(self.bones), 3)), np.concatenate(
                 [np.array(OCTAHEDRON) + 6 * k for k in range(len(self.bones))]), [BONE])
@@ -41,21 +44,53 @@ class Cast:
         return np.concatenate(clouds)
 
     def _ends(self):
-        """(n, 2, 3) heads and tails of the drawn bones in the world."""
+        """(n, 2, 3) both ends of the drawn bones in the world."""
         depsgraph = self.stage.depsgraph
         posed = {rig: rig.evaluated_get(depsgraph) for rig in self.armatures}
-        return np.array([[posed[rig].matrix_world @ end for end in
-                          (posed[rig].pose.bones[name].head, posed[rig].pose.bones[name].tail)]
-                         for rig, name in self.bones])
+        ends = []
+        for rig, name, child in self.bones:
+            bones, place = posed[rig].pose.bones, posed[rig].matrix_world
+            ends.append([place @ bones[name].head, place @ (bones[child].head if child else bones[name].tail)])
+        return np.array(ends)
+
+    def cast_shadow(self, z):
+        """From now on a flat shadow of the meshes lies at height z: shadows of Workbench's own cost a second a tile."""
+        faces, first = [], 0
+        for ob in self.meshes:
+            data = ob.evaluated_get(self.stage.depsgraph).data
+            faces += [[first + vertex for vertex in face.vertices] for face in data.polygons]
+            first += len(data.vertices)
+        self.floor = z
+        self.shadow = mesh(self.stage, "Film Strip Shadow", np.zeros((first, 3)), faces, [SHADOW]) if faces else None
 
     def update(self):
-        """Bring the stand-in's octahedra to the bones."""
-        if not self.stand_in:
-            return
-        corners = np.concatenate([_octahedron(*ends) for ends in self._ends()])
-        data = self.stand_in.data
-        data.vertices.foreach_set("co", corners.astype(np.float32).ravel())
-        data.update()
+        """Bring the stand-in's octahedra to the bones and the shadow to the meshes."""
+        if self.stand_in:
+            _move(self.stand_in, np.concatenate([_octahedron(*ends) for ends in self._ends()]))
+        if self.shadow:
+            points = self.points()[2 * len(self.bones):]
+            if len(points) == len(self.shadow.data.vertices):            # a modifier may change it over time
+                points += np.outer(points[:, 2] - self.floor, SHADOW_FALLS)
+                points[:, 2] = self.floor
+                _move(self.shadow, points)
+
+
+def _links(rig):
+    """[(rig, bone, child or None)]: bones are drawn from joint to joint, as importers leave tails anywhere; the last
+    ones to their tails if this rig's tails are where the next joints are."""
+    inner, met, leaves = [], 0, []
+    for bone in rig.data.bones:
+        inner += [(rig, bone.name, child.name) for child in bone.children
+                  if (child.head_local - bone.head_local).length > 0]
+        met += any((child.head_local - bone.tail_local).length < 1e-3 * bone.length for child in bone.children)
+        if not bone.children and bone.length > 0:
+            leaves.append((rig, bone.name, None))
+    return inner + (leaves if 2 * met >= len(rig.data.bones) - len(leaves) or not inner else [])
+
+
+def _move(ob, points):
+    ob.data.vertices.foreach_set("co", points.astype(np.float32).ravel())
+    ob.data.update()
 
 
 def _octahedron(head, tail):
@@ -70,7 +105,7 @@ def _octahedron(head, tail):
 def mesh(stage, name, points, faces, colours, slots=None):
     """A new mesh object on the stage, one material for each colour."""
     data = stage.keep(bpy.data.meshes.new(name))
-    data.from_pydata(np.asarray(points).tolist(), [], np.asarray(faces).tolist())
+    data.from_pydata(np.asarray(points).tolist(), [], [list(map(int, face)) for face in faces])
     for colour in colours:
         data.materials.append(material(stage, name, colour))
     if slots is not None:
@@ -112,28 +147,34 @@ def arrow(stage, point, direction, length):
              for r in range(len(profile) - 1) for k in range(16)]
     ob = mesh(stage, "Film Strip Arrow", points, faces, [RED])
     ob.matrix_world = Matrix.Translation(Vector(point)) @ Vector(direction).to_track_quat("Z", "Y").to_matrix().to_4x4()
-    ob.display.show_shadows = False
     return ob
 
 
 class Captions:
-    """Two lines of text fixed before the camera: the row's name on top, frame and time below."""
+    """A pale band along the tile's top, fixed before the camera: the row's name left, frame and time right."""
 
-    def __init__(self, stage, distance, width, height, letter):
+    def __init__(self, stage, distance, width, height, share):
         depth = 0.1 * distance
+        width, height = width * depth, height * depth
+        band = share * width
+        top, left, right = height / 2, -width / 2, width / 2
+        corners = [(left, top - band, 0), (right, top - band, 0), (right, top, 0), (left, top, 0)]
+        paper = mesh(stage, "Film Strip Band", corners, [(0, 1, 2, 3)], [PAPER])
+        self._before_camera(stage, paper, (0, 0, -1.01 * depth))
         self.lines = []
-        for name, x, y, align in (("Label", -0.5, 0.5, "LEFT"), ("Caption", 0.0, -0.5, "CENTER")):
-            data = stage.keep(bpy.data.curves.new("Film Strip " + name, "FONT"))
-            data.size = letter * 1.4 * width * depth
+        for x, align in ((left + 0.3 * band, "LEFT"), (right - 0.3 * band, "RIGHT")):
+            data = stage.keep(bpy.data.curves.new("Film Strip Text", "FONT"))
+            data.size = 0.85 * band
             data.align_x = align
             data.materials.append(material(stage, "Film Strip Text", TEXT))
-            ob = stage.add("Film Strip " + name, data)
-            ob.parent = stage.camera
-            inset = 0.35 * data.size
-            ob.location = (x * width * depth - np.sign(x) * inset,
-                           y * height * depth - (data.size if y > 0 else -inset), -depth)
-            ob.display.show_shadows = False
+            line = stage.add("Film Strip Text", data)
+            self._before_camera(stage, line, (x, top - 0.74 * band, -depth))
             self.lines.append(data)
+
+    @staticmethod
+    def _before_camera(stage, ob, place):
+        ob.parent = stage.camera
+        ob.location = place
 
     def show(self, *texts):
         for line, text in zip(self.lines, texts, strict=True):
