@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .anatomy import Anatomy
+from .anatomy import Anatomy, hinge_axis
 from .bodies import HEIGHT, Bodies
 from .errors import SituationError
 from .model import FIXED, FREE, SPHERICAL, Model
@@ -123,6 +123,13 @@ class Actor:
             level[2] = 0.0
         forward = level / np.linalg.norm(level)
         return np.stack((np.cross(forward, up), forward, up))
+
+    def hinge_axis(self, body: int) -> Array:
+        """(3,) anatomical axis of an elbow or knee, body frame; turning about it bends."""
+        axis = hinge_axis(self.skeleton, self.anatomy, int(self.order[body]))
+        if axis is None:
+            raise ValueError(f"hinge_axis: {self.names[body]} is neither forearm nor shin")
+        return axis
 
     def first(self, role: str) -> int:
         """Body of a role ("upper_arm.L"; "chest" is the highest spine), or -1."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from . import posture, roles, topology
 from .errors import ModelError
-from .figure import ARM, LEG, TRUNK, Draft, settle
+from .figure import TRUNK, Draft, settle
 from .rotation import Array, conjugate, cross, rotate
 from .skeleton import Skeleton
 
@@ -83,9 +83,9 @@ def analyse(skeleton: Skeleton, overrides: Mapping[str, str] | None = None) -> A
         if found is not None:
             known = draft
             draft = Draft(skeleton, found)
-            for i, role in enumerate(known.role):
-                if draft.role[i] == "" and role in ("tail", "ear", "jaw", "eye", "helper"):
-                    draft.role[i], draft.side[i] = role, known.side[i]
+            for i, name in enumerate(known.role):
+                if draft.role[i] == "" and name in ("tail", "ear", "jaw", "eye", "helper"):
+                    draft.role[i], draft.side[i] = name, known.side[i]
             notes.append("Bone roles were guessed from the shape of the skeleton.")
     settle(draft)
     _override(draft, overrides or {})
@@ -129,7 +129,7 @@ def hinge_axis(skeleton: Skeleton, anatomy: Anatomy, bone: int) -> Array | None:
         expected = anatomy.left if role == "shin" else -anatomy.left
     expected = expected / np.linalg.norm(expected)
     bend = cross(upper, lower)
-    size = np.linalg.norm(bend) / max(np.linalg.norm(upper) * np.linalg.norm(lower), 1e-30)
+    size = np.linalg.norm(bend) / (np.linalg.norm(upper) * np.linalg.norm(lower) + 1e-30)
     axis = expected
     if size > np.sin(np.radians(20.0)) or upper @ lower < 0.0 < size:
         axis = bend / np.linalg.norm(bend)
@@ -149,7 +149,8 @@ def _override(draft: Draft, overrides: Mapping[str, str]) -> None:
     for name, text in overrides.items():
         role, _, tail = text.partition(".")
         if role and role not in roles.ROLES:
-            raise ModelError(f"'{text}' is no bone role. Use one of {', '.join(sorted(roles.ROLES))}, limbs with .L or .R.")
+            known = ", ".join(sorted(roles.ROLES))
+            raise ModelError(f"'{text}' is no bone role. Use one of {known}; those of limbs end in .L or .R.")
         i = draft.skeleton.index(name)
         if role == "pelvis":
             for other in draft.find("pelvis"):
@@ -227,6 +228,3 @@ def _topological(parent: np.ndarray) -> np.ndarray:
         order.append(i)
         stack.extend(children.get(i, [])[::-1])
     return np.array(order, dtype=int)
-
-
-__all__ = ["ARM", "LEG", "Anatomy", "analyse"]

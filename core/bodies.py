@@ -71,7 +71,7 @@ def measure(skeleton: Skeleton, anatomy: Anatomy, mass: Mapping[str, float] | No
     radius = _radii(kilograms, length, near, axis)
     unit = np.divide(kilograms, volume, out=np.zeros(n), where=solid)
     inertia = second * unit[:, None, None]
-    for i in np.flatnonzero(carry & ~solid):
+    for i in np.flatnonzero(carry & ~solid).tolist():
         com[i], inertia[i] = _capsule(anatomy, i, axis[i], radius[i], kilograms[i])
     com, inertia = np.where(carry[:, None], com, 0.0), np.where(carry[:, None, None], inertia, 0.0)
     _symmetrise(skeleton, anatomy, scale, kilograms, com, inertia, axis, radius)
@@ -118,7 +118,9 @@ def _solids(skeleton: Skeleton, home: np.ndarray, scale: float) -> tuple[Array, 
     return volume, com, second, near
 
 
-def _masses(anatomy: Anatomy, carry: np.ndarray, solid: np.ndarray, volume: Array, human: Array, length: Array) -> Array:
+def _masses(
+    anatomy: Anatomy, carry: np.ndarray, solid: np.ndarray, volume: Array, human: Array, length: Array
+) -> Array:
     """(n,) kg: by volume; a biped's kept near a human's parts; bones without solid skin by proportion.
 
     A biped's solid that is far too small for its role (the patch of a trouser on a "Body" bone) says nothing about the
@@ -166,7 +168,14 @@ def _capsule(anatomy: Anatomy, i: int, axis: Array, radius: float, mass: float) 
 
 
 def _symmetrise(
-    skeleton: Skeleton, anatomy: Anatomy, scale: float, mass: Array, com: Array, inertia: Array, axis: Array, radius: Array
+    skeleton: Skeleton,
+    anatomy: Anatomy,
+    scale: float,
+    mass: Array,
+    com: Array,
+    inertia: Array,
+    axis: Array,
+    radius: Array,
 ) -> None:
     """Give left and right the mean of the pair, and the middle no side, in place (armature axes).
 

@@ -79,7 +79,7 @@ def _inherit_sides(draft: Draft) -> None:
 def _loose_feet(draft: Draft) -> None:
     """Feet named as IK targets: skinned bones hung from the rig's root near the end of a leg that lacks them."""
     head = draft.skeleton.head
-    ends = []  # (order, side, last bone of the limb, reach)
+    ends: list[tuple[tuple[str, ...], str, int, float]] = []  # (order, side, last bone of the limb, reach)
     for order in (LEG, ARM):
         for side in "LR":
             chain = [draft.find(role, side)[-1] for role in order[1:4] if draft.find(role, side)]
@@ -91,7 +91,7 @@ def _loose_feet(draft: Draft) -> None:
         for i, line in enumerate(draft.above)
         if draft.skin[i] and draft.side[i] and all(draft.role[j] in ("", "helper", "root") for j in line)
     ]
-    found = {}
+    found: dict[int, tuple[tuple[str, ...], int]] = {}
     for i in loose:
         outer = next((j for j in draft.above[i][1:] if j in found), -1)
         near = [
@@ -102,7 +102,7 @@ def _loose_feet(draft: Draft) -> None:
         if outer >= 0:
             found[i] = (found[outer][0], found[outer][1] + 1)
         elif near:
-            found[i] = min(near)[1:]
+            found[i] = min(near)[1:3]
     for i, (order, rank) in found.items():
         draft.role[i] = order[min(rank, 4)]
 

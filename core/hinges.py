@@ -9,18 +9,19 @@ from .rotation import Array, conjugate, cross, rotate
 
 UPPER = {"forearm": "upper_arm", "shin": "thigh"}
 STRAIGHT = np.sin(np.radians(10.0))  # a limb straighter than this says nothing about its plane
+SLIGHT = np.sin(np.radians(25.0))  # no limb hyperextends further
 
 
 @dataclass(frozen=True, eq=False)
 class Hinges:
     """Joints that bend about one axis.
 
-    bodies: (m,).  axis: (m, 3) body frame, unit; turning about it bends.  flexion: (T, m) angle from straight [rad].
+    bodies: (m,).  uppers: (m,) the segments above them.  axis: (m, 3) body frame, unit; turning about it bends.
     """
 
     bodies: np.ndarray
+    uppers: np.ndarray
     axis: Array
-    flexion: Array
 
 
 def find(actor: Actor, moving: np.ndarray, q: Array, p: Array) -> Hinges:
@@ -29,27 +30,37 @@ def find(actor: Actor, moving: np.ndarray, q: Array, p: Array) -> Hinges:
     The axis is the mean normal of the bend over the clip; a limb that stays straight gets the anatomical one (shins go
     backward, forearms forward, in the rest pose).
     """
-    bodies, axes, flexion = [], [], []
+    bodies, uppers, axes = [], [], []
     for i in np.flatnonzero(moving):
         upper = _upper(actor, int(i))
         if upper < 0 or not np.any(actor.axis[i]):
             continue
-        above = _unit(p[:, i] - p[:, upper])
-        below = _unit(rotate(q[:, i], actor.axis[i]))
-        normal = cross(above, below)
+        normal = cross(*_segments(actor, int(i), upper, q, p))
         mean = rotate(conjugate(q[:, i]), normal).mean(axis=0)
-        anatomical = _anatomical(actor, int(i))
+        anatomical = actor.hinge_axis(int(i))
         axis = mean if np.linalg.norm(mean) > STRAIGHT else anatomical
         axis = axis / np.linalg.norm(axis)
-        if axis @ anatomical < -0.5 and np.linalg.norm(mean) < np.sin(np.radians(25.0)):
+        if axis @ anatomical < -0.5 and np.linalg.norm(mean) < SLIGHT:
             axis = -axis  # slightly beyond straight
-        world = rotate(q[:, i], axis)
         bodies.append(int(i))
+        uppers.append(upper)
         axes.append(axis)
-        flexion.append(np.arctan2(np.einsum("ti,ti->t", world, normal), np.einsum("ti,ti->t", above, below)))
-    if not bodies:
-        return Hinges(np.zeros(0, dtype=int), np.zeros((0, 3)), np.zeros((len(q), 0)))
-    return Hinges(np.array(bodies), np.array(axes), np.stack(flexion, axis=-1))
+    return Hinges(np.array(bodies, dtype=int), np.array(uppers, dtype=int), np.array(axes).reshape(-1, 3))
+
+
+def bend(actor: Actor, hinges: Hinges, q: Array, p: Array) -> Array:
+    """(T, m) flexion from straight [rad] in world poses (T, n, 4), (T, n, 3)."""
+    out = np.zeros((len(q), len(hinges.bodies)))
+    for m, (i, upper, axis) in enumerate(zip(hinges.bodies, hinges.uppers, hinges.axis, strict=True)):
+        above, below = _segments(actor, int(i), int(upper), q, p)
+        sine = np.einsum("ti,ti->t", rotate(q[:, i], axis), cross(above, below))
+        out[:, m] = np.arctan2(sine, np.einsum("ti,ti->t", above, below))
+    return out
+
+
+def _segments(actor: Actor, body: int, upper: int, q: Array, p: Array) -> tuple[Array, Array]:
+    """World directions (T, 3) of the upper segment and of the one below the hinge."""
+    return _unit(p[:, body] - p[:, upper]), _unit(rotate(q[:, body], actor.axis[body]))
 
 
 def _upper(actor: Actor, body: int) -> int:
@@ -59,17 +70,6 @@ def _upper(actor: Actor, body: int) -> int:
     while wanted and up >= 0 and base_role(actor.roles[up]) != wanted:
         up = int(actor.parent[up])
     return up if wanted else -1
-
-
-def _anatomical(actor: Actor, body: int) -> Array:
-    """Bending axis at rest, body frame."""
-    rest = actor.skeleton.rotation[actor.order[body]]
-    segment = rotate(rest, actor.axis[body])
-    ahead = actor.sign * np.asarray(actor.anatomy.forward)
-    axis = np.cross(segment, ahead if base_role(actor.roles[body]) == "forearm" else -ahead)
-    if np.linalg.norm(axis) < 0.1 * np.linalg.norm(segment):
-        axis = actor.sign * np.asarray(actor.anatomy.left)
-    return _unit(rotate(conjugate(rest), axis))
 
 
 def _unit(v: Array) -> Array:

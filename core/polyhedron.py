@@ -32,7 +32,7 @@ def close(triangles: np.ndarray, vertices: Array) -> Array:
     closed by a fan to the mean of its corners; loops that touch are told apart as far as edges can.
     """
     corners = vertices[triangles]
-    edges = np.concatenate((triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]))
+    edges: np.ndarray = np.concatenate((triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]))
     key, reverse = edges @ (len(vertices), 1), edges @ (1, len(vertices))
     boundary = edges[~np.isin(key, reverse)]
     if len(boundary) == 0:
@@ -40,7 +40,7 @@ def close(triangles: np.ndarray, vertices: Array) -> Array:
     label = _components(boundary)
     count = np.bincount(label)
     ends = vertices[boundary]
-    middle = np.stack([np.bincount(label, weights=ends[:, :, k].mean(axis=1)) for k in range(3)], axis=1)
+    middle: Array = np.stack([np.bincount(label, weights=ends[:, :, k].mean(axis=1)) for k in range(3)], axis=1)
     middle = middle / count[:, None]
     # The hole's edge runs the other way round, so that the patch has the surface's orientation.
     patches = np.stack((ends[:, 1], ends[:, 0], middle[label]), axis=1)
@@ -51,7 +51,7 @@ def _components(edges: np.ndarray) -> np.ndarray:
     """(E,) for every edge (E, 2) the number of the connected piece it lies in, from 0."""
     points, ends = np.unique(edges, return_inverse=True)
     ends = ends.reshape(edges.shape)
-    label = np.arange(len(points))
+    label: np.ndarray = np.arange(len(points))
     while True:  # every pass carries the smallest label across edges and then jumps to its root
         low = label[ends].min(axis=1)
         new = label.copy()

@@ -63,7 +63,9 @@ def _snap(v: Array) -> Array:
 
 
 def _extent(draft: Draft) -> float:
-    return float(max(np.ptp(draft.skeleton.head, axis=0).max(), np.linalg.norm(draft.skeleton.tail - draft.skeleton.head, axis=1).max(), 1e-30))
+    skeleton = draft.skeleton
+    longest = np.linalg.norm(skeleton.tail - skeleton.head, axis=1).max()
+    return float(max(np.ptp(skeleton.head, axis=0).max(), longest, 1e-30))
 
 
 def _ends(draft: Draft, *order: str) -> list[int]:

@@ -3,41 +3,28 @@
 `react` is a generator (progress 0..1 per yield) that returns a `Reaction`; the host drives it and may drop it.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from . import hinges, links, tuning
-from .actor import Actor, base_role
-from .errors import ClipError, SituationError
-from .forces import Force, Pulse
-from .model import Model, State
+from .actor import Actor
+from .model import Model
 from .pose import Envelope
-from .reference import Reference, build, to_joints, to_world
+from .reference import Reference, to_joints, to_world
 from .resample import hermite
-from .rotation import Array, conjugate, exp, log, multiply, rotate
+from .rotation import Array, conjugate, exp, log, multiply
 from .simulate import Run, simulate
 from .situation import BoneSetting, Situation
 from .skeleton import Clip
+from .stage import Hit, Stage
+
+__all__ = ["Hit", "Reaction", "react", "run"]
 
 SUBSTEP = 1.0 / 120.0  # [s]
-TURN_PER_STEP = 0.12  # [rad] most turn of a body in one sub-step; faster runs are repeated with half the sub-step
-FINEST = SUBSTEP / 16.0
-
-
-@dataclass(frozen=True, eq=False)
-class Hit:
-    """One blow of a situation at a moment of a clip.
-
-    frame: may be fractional.  bone: name or role, "" = the situation's.  direction: (3,) world, None = the situation's.
-    impulse: [N s] on the canonical body, None = the situation's.
-    """
-
-    frame: float
-    bone: str = ""
-    direction: Array | None = None
-    impulse: float | None = None
+STRETCH = 0.1  # [s] simulated with one length of sub-step
+TURN_PER_STEP = 0.12  # [rad] most turn of a body in one sub-step; faster stretches are repeated with half the sub-step
+MOST_HALVINGS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +48,7 @@ class Reaction:
     struck: int
     point: Array
     direction: Array
-    substep: float
+    substeps: int
     warnings: tuple[str, ...] = field(default=())
 
     @property
@@ -106,176 +93,76 @@ def react(
 
     settings: what the user says about single bones, by bone name.  fixed: bones that something else owns (a constraint, a
     driver), by bone name, with the owner; a simulated bone among them is refused, a supporting one left to the clip.
+    Stretches in which a body turns too far in a sub-step are repeated from their checkpoint with half the sub-step.
     """
-    stage = _Stage(actor, clip, situation, hit, settings or {}, fixed or {})
-    h = SUBSTEP
-    while True:
-        reference = stage.reference(h)
+    stage = Stage(actor, clip, situation, hit, settings or {}, fixed or {})
+    seconds = _simulated(situation.envelope)
+    parts: list[_Stretch] = []
+    done, halvings, before, state = 0.0, 0, SUBSTEP, None
+    while done < seconds - 1e-9:
+        h = SUBSTEP / 2**halvings
+        length = min(STRETCH, seconds - done)
+        reference = stage.reference(stage.start + done, max(int(np.ceil(length / h - 1e-9)), 1), h, before)
         forces = stage.forces(reference)
-        run = Run(0, stage.first_state(reference))
-        runs = [run]
-        steps = _steps(situation.envelope, h)
-        for run in simulate(stage.model, reference, forces, actor.gravity, run):
+        runs = [Run(0, stage.first_state(reference) if state is None else state)]
+        for run in simulate(stage.model, reference, forces, actor.gravity, runs[0]):
             runs.append(run)
-            yield run.k / steps
-            if run.k >= steps or (run.fastest * h > TURN_PER_STEP and h > FINEST):
+            if run.fastest * h > TURN_PER_STEP and halvings < MOST_HALVINGS:
                 break
-        if run.k >= steps or h <= FINEST:
-            return stage.reaction(reference, runs, h)
-        h *= 0.5
+            yield min((done + run.k * h) / seconds, 1.0)
+        if runs[-1].k < reference.steps:
+            halvings += 1
+            continue
+        parts.append(_Stretch(reference, runs))
+        state, before = runs[-1].state, h
+        done += reference.steps * h
+        calm = runs[-1].fastest * 2.0 * h < TURN_PER_STEP
+        halvings = max(halvings - 1, 0) if calm else halvings
+    return _reaction(stage, parts)
 
 
-def _steps(envelope: Envelope, h: float) -> int:
-    """Sub-steps that a reaction simulates."""
-    seconds = envelope.duration if envelope.mode == "continue" else min(envelope.simulation, envelope.duration)
-    return max(int(np.ceil(seconds / h - 1e-9)), 1)
+def _simulated(envelope: Envelope) -> float:
+    """Seconds that a reaction is simulated."""
+    return envelope.duration if envelope.mode == "continue" else min(envelope.simulation, envelope.duration)
 
 
-class _Stage:
-    """Everything that does not change with the sub-step: bodies, axes, the clip in joints."""
+@dataclass(frozen=True, eq=False)
+class _Stretch:
+    """A piece of the simulation with one length of sub-step: its clip and its runs, both ends included."""
 
-    def __init__(
-        self,
-        actor: Actor,
-        clip: Clip,
-        situation: Situation,
-        hit: Hit,
-        settings: Mapping[str, BoneSetting],
-        fixed: Mapping[str, str],
-    ) -> None:
-        self.actor, self.situation, self.hit = actor, situation, hit
-        self.warnings: list[str] = []
-        self.settings = [tuning.setting_of(actor, situation, settings, i) for i in range(len(actor.names))]
-        self.struck = actor.find(hit.bone, situation.hit, situation.name)
-        self.moving, self.base = self._cast(fixed)
-        self.model = actor.model(self.moving, self.base)
-        self.moving = np.array([len(j) > 0 for j in self.model.joints])
-        if not self.moving[self.struck] and not self.moving.any():
-            raise SituationError(f"Situation '{situation.name}' moves no bone of this rig. Choose another or set bones to Simulated.")
-        self.start = hit.frame / clip.fps
-        if not clip.times[0] - 1e-9 <= self.start <= clip.times[-1] + 1e-9:
-            raise ClipError(
-                f"Frame {hit.frame:g} lies outside the clip ({clip.frames[0]:g} to {clip.frames[-1]:g}). "
-                "Choose a frame inside it."
-            )
-        self.samples = clip.times
-        q, p = actor.canonical(clip)
-        self.joints = to_joints(self.model, q, p)
-        now = int(np.argmin(np.abs(clip.times - self.start)))
-        self.axes = actor.axes(q[now])
-        self.hinges = hinges.find(actor, self.moving, q, p)
+    reference: Reference
+    runs: list[Run]
 
-    def _cast(self, fixed: Mapping[str, str]) -> tuple[np.ndarray, int]:
-        """Which bodies move by themselves, and which of them is the free base (-1: none)."""
-        actor, situation = self.actor, self.situation
-        wanted = [base_role(r) in situation.simulate for r in actor.roles]
-        for i, setting in enumerate(self.settings):
-            if setting.simulated is not None:
-                wanted[i] = setting.simulated
-        wanted[self.struck] = wanted[self.struck] or self.settings[self.struck].simulated is None
-        owned = [i for i, name in enumerate(actor.names) if name in fixed]
-        for i in owned:
-            if wanted[i]:
-                name = actor.names[i]
-                raise SituationError(f"Bone '{name}' is moved by {fixed[name]}. Mute that, or exclude the bone from the simulation.")
-        support = [i for i, r in enumerate(actor.roles) if base_role(r) in situation.support and not wanted[i]]
-        legs = [i for i in range(len(actor.roles)) if base_role(actor.roles[i]) in ("thigh", "shin", "foot")]
-        base = actor.first("pelvis") if "pelvis" in situation.support else -1
-        given_up = [i for i in {*support, *legs, base} if i in owned]
-        if base < 0 or not legs or given_up:
-            if given_up:
-                name = actor.names[given_up[0]]
-                self.warnings.append(f"Bone '{name}' is moved by {fixed[name]}, so legs and pelvis stay on the clip.")
-            return np.array(wanted), -1
-        moving = np.array(wanted)
-        moving[support] = True
-        return moving, base
 
-    def reference(self, h: float) -> Reference:
-        """The clip at sub-steps of length h."""
-        return build(self.samples, *self.joints, self.start, _steps(self.situation.envelope, h), h)
+def _reaction(stage: Stage, parts: list[_Stretch]) -> Reaction:
+    """Deviations of the whole run from the clip."""
 
-    def forces(self, reference: Reference) -> list[Force]:
-        """Muscles, limits, planted feet and the blow."""
-        from .dynamics import kinematics
+    def joined(pick: Callable[[_Stretch], Array]) -> Array:
+        arrays = [pick(part) for part in parts]
+        return np.concatenate([arrays[0][:1], *(a[1:] for a in arrays)])
 
-        actor, situation = self.actor, self.situation
-        pick = np.unique(np.linspace(0, reference.steps - 1, 12).astype(int))
-        zero = np.zeros((len(pick), self.model.n, 6))
-        kin = kinematics(self.model, State(reference.rotation[pick], reference.position[pick], zero))
-        inertia = tuning.effective_inertia(self.model, kin)
-        found = hinges.find(actor, self.moving, *to_world(self.model, reference.rotation, reference.position))
-        bent = hinges.Hinges(self.hinges.bodies, self.hinges.axis, found.flexion)
-        forces: list[Force] = [
-            tuning.muscle(actor, self.model, reference, inertia, situation, self.settings, bent, self.base),
-            *tuning.limits(actor, self.moving, inertia, bent, reference.steps),
-        ]
-        loose = {actor.first(role) for role in situation.loose}
-        planted = [i for i, r in enumerate(actor.roles) if base_role(r) == "foot" and self.moving[i] and i not in loose]
-        if self.base >= 0 and planted:
-            forces.append(tuning.feet(actor, self.model, reference, np.array(planted)))
-        if situation.drive == "impulse":
-            forces.append(Pulse(self.struck, self.point, self.impulse * self.direction, self.start, situation.contact))
-        return forces
-
-    @property
-    def point(self) -> Array:
-        """Where the blow lands, frame of the struck body [m]."""
-        return self.situation.along * self.actor.axis[self.struck]
-
-    @property
-    def direction(self) -> Array:
-        """(3,) unit direction of the blow in the world."""
-        given = self.hit.direction
-        d = np.asarray(self.situation.direction) @ self.axes if given is None else np.asarray(given, dtype=np.float64)
-        if not np.linalg.norm(d) > 0.0:
-            raise SituationError("The hit's direction has no length. Give it one that points somewhere.")
-        return d / np.linalg.norm(d)
-
-    @property
-    def impulse(self) -> float:
-        """[N s] on the canonical body."""
-        return self.situation.impulse if self.hit.impulse is None else self.hit.impulse
-
-    def first_state(self, reference: Reference) -> State:
-        """The clip's own state at the hit, with the document's velocities where these drive."""
-        state = reference.state(0)
-        if self.situation.drive != "velocities":
-            return state
-        q, _ = to_world(self.model, reference.rotation[0], reference.position[0])
-        twist = state.twist.copy()
-        for i in np.flatnonzero(self.moving):
-            s = self.settings[i]
-            rate = np.radians(s.velocity * s.multiplier)
-            if rate:
-                link = rotate(q[i], self.actor.axis[i])
-                twist[i, :3] += rate * rotate(conjugate(q[i]), links.axis(link, s.angle, self.axes))
-        return State(state.rotation, state.position, twist)
-
-    def reaction(self, reference: Reference, runs: list[Run], h: float) -> Reaction:
-        """Deviations of the whole run from the clip."""
-        k = len(runs)
-        rotation = np.stack([r.state.rotation for r in runs])
-        position = np.stack([r.state.position for r in runs])
-        turn = log(multiply(conjugate(reference.rotation[:k]), rotation))
-        turn[:, ~self.moving] = 0.0
-        travel = position - reference.position[:k]
-        travel[:, [i for i in range(self.model.n) if i != self.base]] = 0.0
-        return Reaction(
-            actor=self.actor,
-            model=self.model,
-            envelope=self.situation.envelope,
-            weights=np.array([s.weight for s in self.settings]),
-            times=reference.times[:k],
-            turn=_unwound(turn),
-            travel=travel,
-            moving=self.moving,
-            struck=self.struck,
-            point=self.point,
-            direction=self.direction,
-            substep=h,
-            warnings=tuple(self.warnings),
-        )
+    clip_q, clip_p = joined(lambda s: s.reference.rotation), joined(lambda s: s.reference.position)
+    rotation = joined(lambda s: np.stack([run.state.rotation for run in s.runs]))
+    position = joined(lambda s: np.stack([run.state.position for run in s.runs]))
+    turn = log(multiply(conjugate(clip_q), rotation))
+    turn[:, ~stage.moving] = 0.0
+    travel = position - clip_p
+    travel[:, [i for i in range(stage.model.n) if i != stage.base]] = 0.0
+    return Reaction(
+        actor=stage.actor,
+        model=stage.model,
+        envelope=stage.situation.envelope,
+        weights=np.array([s.weight for s in stage.settings]),
+        times=joined(lambda s: s.reference.times),
+        turn=_unwound(turn),
+        travel=travel,
+        moving=stage.moving,
+        struck=stage.struck,
+        point=stage.point,
+        direction=stage.direction,
+        substeps=sum(len(s.runs) - 1 for s in parts),
+        warnings=tuple(stage.warnings),
+    )
 
 
 def _unwound(turn: Array) -> Array:

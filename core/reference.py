@@ -70,12 +70,18 @@ def to_world(model: Model, q: Array, p: Array) -> tuple[Array, Array]:
     return q, p
 
 
-def build(samples: Array, rotation: Array, position: Array, start: float, steps: int, h: float) -> Reference:
+def build(
+    samples: Array, rotation: Array, position: Array, start: float, steps: int, h: float, before: float | None = None
+) -> Reference:
     """Reference from joint poses at the clip's samples.
 
     samples: (T,) [s].  rotation: (T, n, 4), position: (T, n, 3) joint poses.  start: time of pose 0 [s].
+    h: [s] length of the steps.  before: [s] length of the step that ends at pose 0, where it differs.
     """
     grid = start + h * np.arange(-1, steps + 1)
+    grid[0] = start - (before or h)
     q, p = rotations(samples, rotation, grid), hermite(samples, position, grid)
-    twist = twist_between(q[:-1], p[:-1], q[1:], p[1:], h)
+    length = np.full((steps + 1, 1, 1), h)
+    length[0] = before or h
+    twist = twist_between(q[:-1], p[:-1], q[1:], p[1:], length)
     return Reference(grid[1:], q[1:], p[1:], twist[1:], np.diff(twist, axis=0) / h, twist[0])

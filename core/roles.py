@@ -28,21 +28,21 @@ class Hint:
 
 # Names before these marks belong to a rig or a tool, not to the body.
 _PREFIX = re.compile(
-    r"^(?:.*:|valvebiped[._]|bip\d*[ _.]*|biped[ _.]*|cc_base_|j_(?:bip|sec|adj|opt)_|mixamorig\d*_?|def[-_]|org[-_]|b_|jnt_|bn_)",
+    r"^(?:.*:|valvebiped[._]|bip\d*[ _.]*|biped[ _.]*|cc_base_|j_(?:bip|sec|adj|opt)_|mixamorig\d*_?|def[-_]|org[-_]"
+    r"|b_|jnt_|bn_)",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _SIDE = {"l": "L", "left": "L", "lft": "L", "lt": "L", "r": "R", "right": "R", "rgt": "R", "rt": "R"}
 
-_HELPER = frozenset(
-    """ik fk pole poletarget target targets nub nubs footstep footsteps twist twist1 roll end site tip ctrl control controller
-    mch mstr str prop props properties handslot slot socket weapon pt pv heel helper dummy camera gun pivot heelpivot
-    parents hng con attach effector goal aim lookat tweak vis""".split()
-)
-_FINGER = frozenset(
-    """finger fingers thumb index middle ring pinky pinkie little carpal carpals metacarpal metacarpals fingerbase
-    knuckle""".split()
-)
+_TEXT = {
+    "helper": """ik fk pole poletarget target targets nub nubs footstep footsteps twist roll end site tip ctrl control
+        controller mch mstr str prop props properties handslot slot socket weapon pt pv heel helper dummy camera gun
+        pivot heelpivot parents hng con attach effector goal aim lookat tweak vis""",
+    "finger": """finger fingers thumb index middle ring pinky pinkie little carpal carpals metacarpal metacarpals
+        fingerbase knuckle""",
+}
+_HELPER, _FINGER = (frozenset(text.split()) for text in _TEXT.values())
 _ZONE = {"front": "front", "fore": "front", "back": "hind", "hind": "hind", "rear": "hind"}
 
 # Joined words -> role.  A trailing * in the table: what it means depends on its neighbours, see `_settle`.
@@ -104,7 +104,7 @@ def _take_side(parts: list[str]) -> tuple[str, list[str]]:
 
 
 def _take_zone(parts: list[str]) -> tuple[str, list[str]]:
-    """"front" or "hind" and the words without it, where what remains is a limb's ("back leg", not "lower back")."""
+    """Zone and the words without it, where what remains is a limb's ("back leg", not "lower back")."""
     zone = next((_ZONE[word] for word in parts if word in _ZONE), "")
     rest = [word for word in parts if word not in _ZONE and word not in ("mid", "middle")]
     role = _ROLE.get("".join(rest), "").rstrip("*")

@@ -31,13 +31,15 @@ LENGTH = {"head": 0.13, "hand": 0.1, "foot": 0.12, "toe": 0.04, "finger": 0.03, 
           "neck": 0.05, "spine": 0.1, "pelvis": 0.08, "tail": 0.1, "clavicle": 0.1, "thigh": 0.245,
           "upper_arm": 0.186, "ear": 0.03, "eye": 0.015, "jaw": 0.05, "hip": 0.05}  # fmt: skip
 
+# Bones inside the body's bulk: the middle of their skin does not tell where they end.
+SHEATHED = ("pelvis", "spine", "clavicle", "thigh", "upper_arm")
 NEXT = {"pelvis": "spine", "spine": "spine", "neck": "neck", "clavicle": "upper_arm", "upper_arm": "forearm",
         "forearm": "hand", "hand": "finger", "finger": "finger", "hip": "thigh", "thigh": "shin", "shin": "foot",
         "foot": "toe", "toe": "toe", "tail": "tail", "ear": "ear"}  # fmt: skip
 
 
 def base(role: str) -> str:
-    """"upper_arm.L" -> "upper_arm"."""
+    """The role without its side or number."""
     return role.partition(".")[0]
 
 
@@ -48,9 +50,10 @@ def carriers(anatomy: Anatomy, skinned: Array) -> np.ndarray:
     nothing else would be left.  skinned: (n,) bool.
     """
     names = [base(role) for role in anatomy.role]
-    carry = np.array([name not in ("", "helper", "root") or (name == "" and s) for name, s in zip(names, skinned, strict=True)])
+    nameless = np.array([name == "" for name in names])
+    carry = np.array([name not in ("", "helper", "root") for name in names]) | (nameless & skinned)
     if not carry.any():
-        carry = np.array([name == "" for name in names])
+        carry = nameless
     return carry if carry.any() else np.ones(len(names), dtype=bool)
 
 
@@ -84,7 +87,8 @@ def ends(skeleton: Skeleton, anatomy: Anatomy, carry: np.ndarray, reach: Array) 
         if not carry[i]:
             continue
         name = base(anatomy.role[i])
-        children = [j for j in anatomy.children(i) if np.linalg.norm(skeleton.head[j] - skeleton.head[i]) > 1e-3 * anatomy.size]
+        away = np.linalg.norm(skeleton.head - skeleton.head[i], axis=1)
+        children = [j for j in anatomy.children(i) if away[j] > 1e-3 * anatomy.size]
         chain = _continuation(anatomy, name, children)
         if name == "hand" and not chain and np.isnan(reach[i, 0]):
             chain = [j for j in children if base(anatomy.role[j]) == "helper"]
@@ -93,7 +97,7 @@ def ends(skeleton: Skeleton, anatomy: Anatomy, carry: np.ndarray, reach: Array) 
             axis[i] = skeleton.head[chain].mean(axis=0) - skeleton.head[i]
         elif trust and 0.005 * anatomy.size < np.linalg.norm(tail) < 0.35 * anatomy.size:
             axis[i] = tail
-        elif name not in ("pelvis", "spine", "clavicle", "thigh", "upper_arm") and np.all(np.isfinite(reach[i])) and np.linalg.norm(reach[i]) > 0.003 * anatomy.size:
+        elif name not in SHEATHED and np.linalg.norm(reach[i]) > 0.003 * anatomy.size:  # nan compares false
             axis[i] = 2.0 * reach[i]
         else:
             axis[i] = _guess(anatomy, axis, i, name)
@@ -159,8 +163,7 @@ def fractions(anatomy: Anatomy, carry: np.ndarray, length: Array) -> Array:
             part[bones] = FRACTION[name] * sides * share / share.sum()
         else:
             owner, ratio = SMALL[name]
-            sides = 2 if any(role[-2:] in (".L", ".R") for role in anatomy.role) and name in ("finger", "toe", "ear", "eye") else 1
-            part[bones] = FRACTION[owner] * ratio * sides / len(bones)
+            part[bones] = FRACTION[owner] * ratio * (2 if name in ("finger", "toe", "ear", "eye") else 1) / len(bones)
     loose = carry & (part == 0.0)
     part[loose] = 0.002
     return part / part.sum()

@@ -37,7 +37,8 @@ class Tree:
             if p >= 0:
                 self.children[p].append(i)
         self.roots = [i for i in range(n) if skeleton.parent[i] < 0]
-        self.offset = np.array([np.linalg.norm(self.head[i] - self.head[p]) if p >= 0 else 0.0 for i, p in enumerate(skeleton.parent)])
+        has_parent = np.asarray(skeleton.parent) >= 0
+        self.offset = np.where(has_parent, np.linalg.norm(self.head - self.head[skeleton.parent], axis=1), 0.0)
         self.extent = float(max(np.ptp(self.head, axis=0).max(), 1e-30))
         self.below: list[int] = [1] * n
         self.depth: list[int] = [1] * n
@@ -83,11 +84,11 @@ def hints(skeleton: Skeleton) -> list[Hint] | None:
     leg_start, arm_start = _start(tree, legs), _arm_start(tree, arms)
     forward = _forward(tree, legs, leg_start, up, _root_of(tree, arms) - _root_of(tree, legs))
     left = cross(up, forward)
-    for limb, order, girdle, start in ((legs, LEG, "hip", leg_start), (arms, ARM, "clavicle", arm_start)):
+    for limb, order, start in ((legs, LEG, leg_start), (arms, ARM, arm_start)):
         first, second = limb.chains
         ahead = (_point(tree, first, start) - _point(tree, second, start)) @ left > 0.0
         for chain, side in ((first, "L" if ahead else "R"), (second, "R" if ahead else "L")):
-            _name_limb(tree, names, chain, start, order, girdle, side)
+            _name_limb(tree, names, chain, start, order, side)
     _name_trunk(tree, names, middle, legs, arms)
     return [Hint(role, side) for role, side in names]
 
@@ -99,7 +100,8 @@ def _middle(tree: Tree) -> tuple[list[int], list[tuple[int, int]]]:
         group = list(groups.pop())
         while group:
             a = group.pop(0)
-            b = min((b for b in group if tree.alike(a, b)), key=lambda b: abs(tree.offset[a] - tree.offset[b]), default=-1)
+            like = [(abs(tree.offset[a] - tree.offset[b]), b) for b in group if tree.alike(a, b)]
+            b = min(like)[1] if like else -1
             if b >= 0:
                 group.remove(b)
                 twins.append((a, b))
@@ -246,9 +248,10 @@ def _forward(tree: Tree, legs: Limb, start: int, up: Array, spine: Array) -> Arr
 
 
 def _name_limb(
-    tree: Tree, names: list[tuple[str, str]], chain: list[int], start: int, order: tuple[str, ...], girdle: str, side: str
+    tree: Tree, names: list[tuple[str, str]], chain: list[int], start: int, order: tuple[str, ...], side: str
 ) -> None:
     """Roles along one chain; what hangs beside it goes with the bone it hangs on (fingers with the hand)."""
+    girdle = "hip" if order is LEG else "clavicle"
     nub = bool(tree.skin.any()) and not tree.skin[chain[-1]] or order is LEG
     for k, i in enumerate(chain):
         role = girdle if k < start else order[min(k - start, 3)]
@@ -277,8 +280,9 @@ def _name_trunk(tree: Tree, names: list[tuple[str, str]], middle: list[int], leg
     if pelvis < 0 or not tree.skin[pelvis] and np.linalg.norm(tree.head[pelvis] - thighs) > 0.25 * legs.length:
         pelvis = min(above, key=lambda i: float(np.linalg.norm(tree.head[i] - thighs)))
     over = int(tree.parent[pelvis])
-    if over >= 0 and np.linalg.norm(tree.head[over] - thighs) < 0.15 * legs.length and (tree.skin[over] or not tree.skin.any()):
-        pelvis = over  # legs that hang from the lowest spine bone, as 3ds Max's bipeds have them
+    if over >= 0 and (tree.skin[over] or not tree.skin.any()):
+        near = np.linalg.norm(tree.head[over] - thighs) < 0.15 * legs.length
+        pelvis = over if near else pelvis  # legs on the lowest spine bone, as 3ds Max's bipeds have them
     for i in above[: above.index(pelvis)]:
         names[i] = ("spine", "")
     names[pelvis] = ("pelvis", "")

@@ -10,7 +10,7 @@ from .dynamics.inverse import of_motion
 from .forces import Limit, Muscle, WorldSpring
 from .hinges import Hinges
 from .model import Model, State
-from .reference import Reference, to_world
+from .reference import Reference
 from .rotation import Array
 from .situation import BoneSetting, Situation
 
@@ -48,16 +48,19 @@ def setting_of(actor: Actor, situation: Situation, bones: Mapping[str, BoneSetti
 
 
 def muscle(
-    actor: Actor,
     model: Model,
     reference: Reference,
+    since: Array,
     inertia: Array,
     situation: Situation,
     settings: list[BoneSetting],
     hinges: Hinges,
     base: int,
 ) -> Muscle:
-    """Springs of a frequency and a damping ratio about the joint's own inertia; stiff across a hinge's axis."""
+    """Springs of a frequency and a damping ratio about the joint's own inertia; stiff across a hinge's axis.
+
+    since: (K,) time since the hit at each step [s].
+    """
     f = np.array([situation.frequency if s.frequency is None else s.frequency for s in settings])
     if base >= 0 and settings[base].frequency is None:
         f[base] = situation.base_frequency
@@ -69,8 +72,7 @@ def muscle(
     about = across @ inertia[hinges.bodies][:, :3, :3] @ across
     K[hinges.bodies, :3, :3] += stiff**2 * about
     D[hinges.bodies, :3, :3] += 2.0 * stiff * about
-    t = reference.times[:-1] - reference.times[0]
-    rise = 0.5 * (1.0 - np.cos(np.pi * np.clip(t / max(situation.recovery, 1e-9), 0.0, 1.0)))
+    rise = 0.5 * (1.0 - np.cos(np.pi * np.clip(since / max(situation.recovery, 1e-9), 0.0, 1.0)))
     tone = situation.tone + (1.0 - situation.tone) * rise
     arrival = np.concatenate((reference.initial[None], reference.twist[:-1]))
     state = State(reference.rotation[:-1], reference.position[:-1], arrival)
@@ -79,8 +81,8 @@ def muscle(
     return Muscle(K, D, tone, np.full(n, np.inf), np.full(n, situation.share), forward)
 
 
-def limits(actor: Actor, moving: np.ndarray, inertia: Array, hinges: Hinges, steps: int) -> list[Limit]:
-    """Cones about the clip's pose, and flexion ranges for hinges; never narrower than the clip itself."""
+def limits(actor: Actor, moving: np.ndarray, inertia: Array, hinges: Hinges, flexion: Array) -> list[Limit]:
+    """Cones about the clip's pose, and ranges for hinges bent by `flexion` (K + 1, m); never narrower than the clip."""
     spine = max(sum(base_role(r) == "spine" for r in actor.roles), 1)
     cone = {**CONE, "spine": TRUNK_RANGE / spine}
     hinged = set(hinges.bodies.tolist())
@@ -89,12 +91,11 @@ def limits(actor: Actor, moving: np.ndarray, inertia: Array, hinges: Hinges, ste
     out = []
     if len(round_):
         k, d = _limit_spring(inertia[round_])
-        wide = np.tile(high, (steps, 1))
+        wide = np.tile(high, (len(flexion), 1))
         out.append(Limit(round_, np.zeros((len(round_), 3)), -wide, wide, SOFT, k, d))
     if len(hinges.bodies):
         k, d = _limit_spring(inertia[hinges.bodies])
         ranges = np.radians([HINGE[base_role(actor.roles[i])] for i in hinges.bodies])
-        flexion = hinges.flexion[:steps]
         low = np.minimum(ranges[:, 0] - flexion, 0.0)
         top = np.maximum(ranges[:, 1] - flexion, 0.0)
         out.append(Limit(hinges.bodies, hinges.axis, low, top, SOFT, k, d))
@@ -107,9 +108,8 @@ def _limit_spring(inertia: Array) -> tuple[Array, Array]:
     return omega**2 * size, 2.0 * LIMIT_RATIO * omega * size
 
 
-def feet(actor: Actor, model: Model, reference: Reference, bodies: np.ndarray) -> WorldSpring:
-    """Feet held where the clip has them, stiff enough for the whole body's weight."""
-    q, p = to_world(model, reference.rotation, reference.position)
+def feet(actor: Actor, bodies: np.ndarray, q: Array, p: Array) -> WorldSpring:
+    """Feet held where the clip has them, stiff enough for the whole body's weight; q, p: (K + 1, n, *) world poses."""
     mass = float(actor.masses.mass.sum())
     omega = 2.0 * np.pi * FOOT_FREQUENCY
     shape = np.diag([FOOT_LEVER**2] * 3 + [1.0] * 3)
