@@ -58,7 +58,7 @@ def bone_of(path):
 
 
 def title(action, armature):
-    """The clip's own name: importers wrap it in the armature's ("Rig|Walk", "Walk_Rig", "Hips|walk|walk:BaseAnimation")."""
+    """The clip's own name, which importers wrap ("Rig|Walk", "Walk_Rig", "Hips|walk|walk:BaseAnimation")."""
     plain = re.escape(re.sub(r"\.\d{3}$", "", armature))
     wrapped = re.match(rf"{plain}(?:\.\d{{3}})?\|(.+)$", action)
     text = wrapped.group(1) if wrapped else action
@@ -204,5 +204,3 @@ def _belongs(item, body):
     while item is not None and item != body:
         item = item.parent
     return item == body
-
-

@@ -45,7 +45,7 @@ def sample(context, armature, skeleton, frames):
     """Bone matrices (T, n, 4, 4) in armature space, the object's (T, 4, 4) in the world, Channels; any frame order."""
     try:
         return sample_curves(context, armature, skeleton, frames)
-    except fk.Inexact:
+    except fk.InexactError:
         return sample_scene(context, armature, skeleton, frames)
 
 
@@ -53,7 +53,7 @@ def shortcut(context, armature):
     """Why the f-curves alone do not tell the motion, or "" where they do."""
     try:
         _require_plain(context, armature)
-    except fk.Inexact as reason:
+    except fk.InexactError as reason:
         return str(reason)
     return ""
 
@@ -62,7 +62,7 @@ def shortcut(context, armature):
 
 
 def sample_curves(context, armature, skeleton, frames):
-    """As `sample`, from the f-curves alone; `fk.Inexact` where they do not tell."""
+    """As `sample`, from the f-curves alone; `fk.InexactError` where they do not tell."""
     parents = _require_plain(context, armature)
     channels = stored_channels(armature, skeleton.names, frames)
     _fill(channels, armature, [c for c in source.curves_in_force(armature) if actions.evaluates(c)])
@@ -71,26 +71,26 @@ def sample_curves(context, armature, skeleton, frames):
 
 
 def _require_plain(context, armature):
-    """The parents' constant matrix (4, 4) under the object's own; Inexact where more than an action moves the rig."""
+    """The parents' constant matrix (4, 4) under the object's own; InexactError where more than an action moves it."""
     render = context.scene.render
     if render.frame_map_old != render.frame_map_new:
-        raise fk.Inexact("the scene's time is stretched")
+        raise fk.InexactError("the scene's time is stretched")
     if armature.mode == "EDIT" or armature.data.pose_position == "REST":
-        raise fk.Inexact("the armature shows its rest pose")
+        raise fk.InexactError("the armature shows its rest pose")
     if len(armature.constraints) or armature.rigid_body is not None:
-        raise fk.Inexact("constraints or physics on the object")
+        raise fk.InexactError("constraints or physics on the object")
     deltas = (armature.delta_location, armature.delta_rotation_euler, armature.delta_rotation_quaternion[1:])
     if any(any(delta) for delta in deltas) or any(value != 1.0 for value in armature.delta_scale):
-        raise fk.Inexact("delta transforms on the object")
+        raise fk.InexactError("delta transforms on the object")
     if any(len(bone.constraints) for bone in armature.pose.bones):
-        raise fk.Inexact("constraints on bones")
+        raise fk.InexactError("constraints on bones")
     if _moves(armature.data.animation_data):
-        raise fk.Inexact("animation of the armature's data")
+        raise fk.InexactError("animation of the armature's data")
     data = armature.animation_data
     if data is not None and len(data.drivers):
-        raise fk.Inexact("drivers")
+        raise fk.InexactError("drivers")
     if not source.alone(armature):
-        raise fk.Inexact("NLA strips")
+        raise fk.InexactError("NLA strips")
     return _parents(armature)
 
 
@@ -99,15 +99,15 @@ def _moves(data):
 
 
 def _parents(armature):
-    """The constant matrix (4, 4) that carries the object's own; Inexact if anything up there moves."""
+    """The constant matrix (4, 4) that carries the object's own; InexactError if anything up there moves."""
     matrix = np.eye(4)
     child = armature
     while child.parent is not None:
         if child.parent_type != "OBJECT":
-            raise fk.Inexact("a parent that is not a plain object")
+            raise fk.InexactError("a parent that is not a plain object")
         parent = child.parent
         if _moves(parent.animation_data) or len(parent.constraints) or parent.rigid_body is not None:
-            raise fk.Inexact("moving parents")
+            raise fk.InexactError("moving parents")
         matrix = np.array(parent.matrix_basis @ child.matrix_parent_inverse, dtype=np.float64) @ matrix
         child = parent
     return matrix
@@ -139,7 +139,7 @@ def stored_channels(armature, names, frames):
 
 
 def _fill(channels, armature, animated):
-    """Write the f-curves' values into the channels they drive; Inexact for those that move the rig in other ways."""
+    """Write the f-curves' values into the channels they drive; InexactError for those that move the rig otherwise."""
     index = {name: i for i, name in enumerate(channels.names)}
     slots, kept = [], []
     for curve in animated:
@@ -159,7 +159,7 @@ def _slot(channels, armature, index, path, component):
         return _object_slot(channels, armature, path, component)
     name, rna = match.groups()
     if rna == "rotation_mode":
-        raise fk.Inexact("animated rotation modes")
+        raise fk.InexactError("animated rotation modes")
     bone = index.get(re.sub(r"\\(.)", r"\1", name) if "\\" in name else name)
     if bone is None or rna not in BONE:
         return None
@@ -173,7 +173,7 @@ def _object_slot(channels, armature, path, component):
     if path.startswith("rotation_") and path == OBJECT_ROTATION.get(armature.rotation_mode, "rotation_euler"):
         return channels.object_rotation[:, component]
     if path == "rotation_mode" or path.startswith(("delta_", "matrix_", "parent")):
-        raise fk.Inexact("animated '{}'".format(path))
+        raise fk.InexactError("animated '{}'".format(path))
     return None
 
 

@@ -1,8 +1,8 @@
 """Take the action from another file's armature whose bones have the same names.
 
-Where both armatures rest alike the action is handed over untouched.  Where they do not (a clip exported without its mesh
-often rests in its first frame), every joint gets the rotation relative to its parent that it has in the clip's own file,
-as a game engine would do it; the keys are then resampled at their own frames.
+Where both armatures rest alike the action is handed over untouched.  Where they do not (a clip exported without its
+mesh often rests in its first frame), every joint gets the rotation relative to its parent that it has in the clip's
+own file, as a game engine would do it; the keys are then resampled at their own frames.
 """
 
 import math
@@ -109,7 +109,7 @@ def _adopt(body, giver, chosen, own, theirs, common):
 
 
 def _unlike(body, giver, common, chosen):
-    """Names of the common bones whose rest, seen from the parent, is another; all if scale or axes of the objects are."""
+    """The common bones whose rest, seen from the parent, is another; all if scale or axes of the objects are."""
     size, turn = _between(body, giver, chosen)
     if abs(size - 1.0) > ALIKE_SCALE or _degrees(turn) > ALIKE_DEG:
         return list(common)

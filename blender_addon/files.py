@@ -7,6 +7,7 @@ import bpy
 
 from . import choosing, donor, importing, rig, source
 
+
 @dataclass(frozen=True)
 class Opened:
     """What was opened: names only, for Blender's references do not last.
@@ -54,7 +55,9 @@ def _armature(path, name):
     found = {item.name: item for item in objects if item.type == "ARMATURE" and item.data.bones}
     if name is not None and name not in found:
         raise choosing.InputError(
-            "'{}' has no armature '{}'. {}".format(path.name, name, choosing.offer("It has", name, found) or "It has none.")
+            "'{}' has no armature '{}'. {}".format(
+                path.name, name, choosing.offer("It has", name, found) or "It has none."
+            )
         )
     if name is not None:
         return found[name]

@@ -15,7 +15,7 @@ from . import delta
 SHEAR = 1e-5
 
 
-class Inexact(Exception):
+class InexactError(Exception):
     """This rig needs Blender itself: the reason is the message."""
 
 
@@ -101,7 +101,7 @@ def compose(location, turn, scale):
 
 
 def pose(bones, channels):
-    """(K, n, 4, 4) bone matrices as Blender poses them without constraints; Inexact where shear needs Blender."""
+    """(K, n, 4, 4) bone matrices as Blender poses them without constraints; InexactError where shear needs Blender."""
     location = np.where(bones.connected[:, None], 0.0, channels.location)
     basis = compose(location, rotations(channels), channels.scale)
     out = np.empty_like(basis)
@@ -185,8 +185,8 @@ def _inherit(bones, of, posed, turning):
 
 def _refuse_shear(matrix, size):
     if np.min(size) < 1e-9:
-        raise Inexact("a parent scaled to nothing")
+        raise InexactError("a parent scaled to nothing")
     unit = matrix / size[..., None, :]
     gram = np.swapaxes(unit, -1, -2) @ unit
     if np.max(np.abs(gram - np.eye(3))) > SHEAR:
-        raise Inexact("sheared parents")
+        raise InexactError("sheared parents")

@@ -1,4 +1,4 @@
-"""Bring a file's objects into the open scene: the right importer for each format, its noise caught, refusals in a sentence.
+"""Bring a file's objects into the open scene: the right importer, its noise caught, its refusals in a sentence.
 
 FBX is read by `import_scene.fbx`, the Python importer: it is in every Blender from 4.2 on and gives the same rig and
 keys in all of them.  `wm.fbx_import` (from 4.5) is used only for text FBX, which the other cannot read.
@@ -43,7 +43,10 @@ def add(path):
     """Import a file into the open scene (of a .blend: its armatures); gives the Stances of what it brought."""
     path = check(path)
     kind = path.suffix.lower()
-    with Stances.watched(kind in (".fbx", ".glb", ".gltf", ".vrm")) as stances, tempfile.TemporaryDirectory(prefix="parametric_dynamics_") as folder:
+    with (
+        Stances.watched(kind in (".fbx", ".glb", ".gltf", ".vrm")) as stances,
+        tempfile.TemporaryDirectory(prefix="parametric_dynamics_") as folder,
+    ):
         if kind == ".vrm":  # glTF by another name, which the importer refuses
             path = Path(shutil.copy(path, Path(folder) / (path.stem + ".glb")))
         with _told(path, kind[1:].upper() if kind != ".blend" else "Blender file"):
@@ -260,7 +263,7 @@ class Stances:
     def watched(cls, needed=True):
         """Stances that note every armature until the first update that would play a clip on it.
 
-        needed: False where the importer leaves one clip only (and, as BVH's, moves the object again after assigning it).
+        needed: False where the importer leaves one clip only (BVH's also moves the object after assigning it).
         """
         stances = cls()
 

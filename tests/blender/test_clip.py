@@ -210,7 +210,7 @@ def test_uneven_scale_is_exact_or_left_to_blender(zoo, kind, turning):
     shown = clip.sample_scene(bpy.context, zoo, skeleton, FRAMES[::9])[0]
     try:
         ours = clip.sample_curves(bpy.context, zoo, skeleton, FRAMES[::9])[0]
-    except fk.Inexact:
+    except fk.InexactError:
         return
     assert np.abs(ours - shown).max() < 1e-5 * np.ptp(shown)
 
@@ -290,7 +290,7 @@ def test_spoilers_go_through_the_scene(zoo, spoil):
 
 def test_animated_mode_goes_through_the_scene(zoo):
     _mode(zoo)
-    with pytest.raises(fk.Inexact):
+    with pytest.raises(fk.InexactError):
         clip.sample_curves(bpy.context, zoo, rig.read(bpy.context, zoo), FRAMES)
 
 

@@ -166,7 +166,7 @@ def test_clip_of_another_file_plays_alike(fresh_scene, data):
     shown = heads(bpy.data.objects[opened.armature], 7.3)
     assert max(np.linalg.norm(shown[name] - expected[name]) for name in shown) < 1e-5
     assert sum(item.type == "ARMATURE" for item in bpy.data.objects) == 1
-    assert len(bpy.data.armatures) == 1 and not [name for name in bpy.data.objects.keys() if ".001" in name]
+    assert len(bpy.data.armatures) == 1 and not [item for item in bpy.data.objects if ".001" in item.name]
 
 
 def test_clip_with_another_rest_pose_is_carried_over(fresh_scene, data):
@@ -203,7 +203,9 @@ def test_bvh_sets_the_rate_and_stands_up(fresh_scene, data):
     assert up[2] > 3.0 * np.hypot(up[0], up[1])
 
 
-@pytest.mark.parametrize("name", ["cmu/02_01_walk.bvh", "cmu/01_01_playground.bvh", "animated_drawings/cmu1_jumping_jacks.bvh"])
+@pytest.mark.parametrize(
+    "name", ["cmu/02_01_walk.bvh", "cmu/01_01_playground.bvh", "animated_drawings/cmu1_jumping_jacks.bvh"]
+)
 def test_usual_bvh_stands_up_too(fresh_scene, data, name):
     opened = files.open_input(data / "2_mocap" / name)
     at = heads(bpy.data.objects[opened.armature], 1)
@@ -292,8 +294,15 @@ def test_closeness_of_names(text, kind, closeness):
 
 @pytest.mark.parametrize(
     ("action", "armature", "title"),
-    [("Rig|Walk", "Rig", "Walk"), ("Rig|Walk_Rig", "Rig.001", "Walk"), ("Rig.001|Walk", "Rig", "Walk"), ("Walk_Rig.002", "Rig", "Walk"), ("Walk.001", "Rig", "Walk.001"),
-     ("Hips|walk|walk:BaseAnimation", "Hips", "walk"), ("Walk", "Rig", "Walk")],
-)  # fmt: skip
+    [
+        ("Rig|Walk", "Rig", "Walk"),
+        ("Rig|Walk_Rig", "Rig.001", "Walk"),
+        ("Rig.001|Walk", "Rig", "Walk"),
+        ("Walk_Rig.002", "Rig", "Walk"),
+        ("Walk.001", "Rig", "Walk.001"),
+        ("Hips|walk|walk:BaseAnimation", "Hips", "walk"),
+        ("Walk", "Rig", "Walk"),
+    ],
+)
 def test_titles(action, armature, title):
     assert choosing.title(action, armature) == title
