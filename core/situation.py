@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -29,6 +29,11 @@ class BoneSetting:
     ratio: float | None = None
     weight: float = 1.0
     simulated: bool | None = None
+
+    def __post_init__(self) -> None:
+        ranges = {"angle": (-1e6, 1e6), "velocity": (-1e5, 1e5), "multiplier": (-1e3, 1e3), "mass": (1e-6, 1e6)}
+        ranges |= {"frequency": (0.0, 200.0), "ratio": (0.0, 100.0), "weight": (0.0, 1.0)}
+        _check_ranges(self, ranges, "A bone's setting")
 
 
 @dataclass(frozen=True)
@@ -63,19 +68,11 @@ class Situation:
     bones: Mapping[str, BoneSetting] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
-        for name, low, high in (
-            ("contact", 1e-3, 2.0),
-            ("frequency", 0.0, 200.0),
-            ("ratio", 0.0, 100.0),
-            ("tone", 0.0, 10.0),
-            ("recovery", 0.0, 60.0),
-            ("share", 0.0, 1.0),
-            ("base_frequency", 0.0, 200.0),
-            ("impulse", -1e6, 1e6),
-        ):
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise SituationError(f"Situation '{self.name}': {name} is {value}. Give it {low:g} to {high:g}.")
+        ranges = {"contact": (1e-3, 2.0), "frequency": (0.0, 200.0), "ratio": (0.0, 100.0), "tone": (0.0, 10.0)}
+        ranges |= {"recovery": (0.0, 60.0), "share": (0.0, 1.0), "base_frequency": (0.0, 200.0), "impulse": (-1e6, 1e6)}
+        _check_ranges(self, {**ranges, "along": (-10.0, 10.0)}, f"Situation '{self.name}'")
+        if not self.hit:
+            raise SituationError(f"Situation '{self.name}': hit names no role. Give at least one, such as \"chest\".")
         if self.drive not in ("impulse", "velocities"):
             raise SituationError(f"Situation '{self.name}': drive '{self.drive}' is unknown. Use 'impulse' or 'velocities'.")
         if not sum(x * x for x in self.direction) > 0.0:
@@ -84,6 +81,14 @@ class Situation:
     def with_changes(self, **changes: Any) -> "Situation":
         """A copy with some values changed."""
         return replace(self, **changes)
+
+
+def _check_ranges(values: object, ranges: dict[str, tuple[float, float]], what: str) -> None:
+    """Refuse numbers outside their range by name; None is left to its meaning."""
+    for name, (low, high) in ranges.items():
+        value = getattr(values, name)
+        if value is not None and not low <= value <= high:
+            raise SituationError(f"{what}: {name} is {value}. Give it {low:g} to {high:g}.")
 
 
 def load(path: Path) -> Situation:
@@ -100,22 +105,53 @@ def load(path: Path) -> Situation:
 def from_table(table: dict[str, Any], source: str) -> Situation:
     """A situation from a TOML table; `source` is named in errors."""
     table = dict(table)
-    bones = {role: _build(BoneSetting, entry, f"{source}, [bones.\"{role}\"]") for role, entry in table.pop("bones", {}).items()}
-    envelope = _build(Envelope, table.pop("envelope", {}), f"{source}, [envelope]")
-    lists = {key: tuple(value) for key, value in table.items() if isinstance(value, list)}
-    return _build(Situation, {**table, **lists, "bones": MappingProxyType(bones), "envelope": envelope}, source)
+    groups = {key: table.pop(key, {}) for key in ("bones", "envelope")}
+    entries = groups["bones"]
+    for key, group in (*groups.items(), *(entries.items() if isinstance(entries, dict) else ())):
+        if not isinstance(group, dict):
+            raise SituationError(f"{source}: '{key}' is not a table. Write it as a [section].")
+    bones = {role: _build(BoneSetting, entry, f"{source}, [bones.{_toml(role)}]") for role, entry in entries.items()}
+    envelope = _build(Envelope, groups["envelope"], f"{source}, [envelope]")
+    return _build(Situation, table, source, bones=MappingProxyType(bones), envelope=envelope)
 
 
-def _build(kind: type, entry: dict[str, Any], source: str) -> Any:
-    """A dataclass from a table, refusing unknown keys and missing ones by name."""
-    known = {f.name for f in fields(kind)}
-    unknown = sorted(set(entry) - known)
-    if unknown:
-        raise SituationError(f"{source}: '{unknown[0]}' is unknown. Use one of {', '.join(sorted(known))}.")
+KINDS = {
+    "str": ("a text", lambda v: isinstance(v, str)),
+    "float": ("a number", lambda v: isinstance(v, (int, float)) and not isinstance(v, bool)),
+    "bool": ("true or false", lambda v: isinstance(v, bool)),
+    "tuple[str, ...]": ("a list of texts", lambda v: isinstance(v, list) and all(isinstance(x, str) for x in v)),
+    "tuple[float, float, float]": (
+        "a list of three numbers",
+        lambda v: isinstance(v, list) and len(v) == 3 and all(type(x) in (int, float) for x in v),
+    ),
+}
+
+
+def _build(kind: type, entry: dict[str, Any], source: str, **rest: Any) -> Any:
+    """A dataclass from a table, refusing unknown keys, missing ones and wrong types by name."""
+    known = {f.name: f for f in fields(kind) if f.name not in rest}
+    values = {}
+    for key, value in entry.items():
+        if key not in known:
+            raise SituationError(f"{source}: '{key}' is unknown. Use one of {', '.join(sorted(known))}.")
+        wanted, fits = KINDS[_annotation(known[key].type)]
+        if not fits(value):
+            raise SituationError(f"{source}: {key} = {value!r} is not {wanted}. Correct that entry.")
+        values[key] = tuple(value) if isinstance(value, list) else value
+    missing = [n for n, f in known.items() if n not in entry and f.default is MISSING and f.default_factory is MISSING]
+    if missing:
+        raise SituationError(f"{source}: '{missing[0]}' is missing. Add it.")
     try:
-        return kind(**entry)
-    except TypeError as error:
-        raise SituationError(f"{source}: {error}. Correct that entry.") from None
+        return kind(**values, **rest)
+    except SituationError as error:
+        raise SituationError(f"{source}: {error}") from None
+
+
+def _annotation(hint: Any) -> str:
+    """A field's type as a key of KINDS: optional and literal types by what they hold."""
+    text = hint.__name__ if isinstance(hint, type) and not hasattr(hint, "__args__") else str(hint)
+    text = text.removesuffix(" | None")
+    return "str" if "Literal" in text else text
 
 
 def dump(situation: Situation) -> str:
