@@ -209,7 +209,7 @@ def _fingers(cage, ring):
 def _thumb(cage, quad):
     _, _, front, back, along = bone_frame("hand.L")
     points = np.array([cage.points[i] for i in quad])
-    direction = unit(front * 0.5 + along - back * 0.40)
+    direction = unit(front * 0.38 + along - back * 0.40)
     offset = points - points.mean(axis=0)
     across = unit(back - direction * (back @ direction))
     other = unit(along - direction * (along @ direction) - across * (along @ across))

@@ -14,15 +14,15 @@ from .demo_pose import Pose, turn
 
 FPS = 24
 WALK_FRAMES = 26            # intervals: the first and the last key are the same pose
-STRIDE = 1.34               # m a full cycle (two steps): 1.24 m/s
+STRIDE = 1.30               # m a full cycle (two steps): 1.20 m/s
 WAVE_FRAMES = 84
 TOE_OFF = 0.62
-STRIKE_AT = -0.345          # m, the flat foot's place before its rest place at heel strike
+STRIKE_AT = -0.325          # m, the flat foot's place before its rest place at heel strike
 STEP_HALF_WIDTH = 0.082     # m, ankle from the middle
 
 HEEL = Vector((0.109, 0.074, 0.0))
-FOOT_PITCH = ((0.0, -20), (0.05, -11), (0.11, 0), (0.30, 0), (0.40, 5), (0.50, 19), (TOE_OFF, 52), (0.72, 42),
-              (0.82, 16), (0.91, -10), (0.97, -20))
+FOOT_PITCH = ((0.0, -17), (0.05, -9), (0.12, 0), (0.29, 0), (0.40, 5), (0.50, 16), (0.56, 28), (TOE_OFF, 43), (0.67, 50),
+              (0.74, 43), (0.83, 16), (0.91, -9), (0.97, -18))
 TOES_FLAT = ((0.0, 0), (0.12, 0), (0.30, 1), (TOE_OFF, 1), (0.70, 0.6), (0.80, 0))
 
 
@@ -75,7 +75,7 @@ def _walk_body(figure, phase):
     pose = Pose(figure)
     once, twice = 2 * pi * phase, 4 * pi * phase
     pose.pelvis += Vector((0.020 * cos(once - 2 * pi * 0.31), 0.008 * cos(twice - 1.0),
-                           0.015 * cos(twice - 4 * pi * 0.32)))
+                           0.013 * cos(twice - 4 * pi * 0.32)))
     yaw, drop = cos(once), sin(once - 2 * pi * 0.04)
     pose.turn("pelvis", x=4 + 1.0 * cos(twice), y=-4.0 * drop, z=-6 * yaw)
     pose.turn("spine.01", x=-1.5, y=1.8 * drop, z=4 * yaw)
@@ -95,7 +95,8 @@ def _walk_arm(pose, side, phase):
     pose.turn("upper_arm." + side, y=23 - 1.5 * forward)
     pose.turn("upper_arm." + side, z=-6)                             # elbows point back and out, palms in
     pose.turn("upper_arm." + side, x=-(1 + 21 * forward))
-    pose.bend_elbow(side, 5 + 10 * (1 + cos(2 * pi * (phase - 0.07))))
+    pose.bend_elbow(side, 2 + 10 * (1 + cos(2 * pi * (phase - 0.07))))
+    pose.turn_palm(side, 28)
     pose.turn("hand." + side, x=-4 * cos(2 * pi * (phase - 0.16)), y=4)
 
 
@@ -125,7 +126,7 @@ def _swing_ankle(figure, phase):
     h = 1e-3
     off, strike = _stance_ankle(figure, TOE_OFF), _stance_ankle(figure, 0.0)
     off_slope = (off - _stance_ankle(figure, TOE_OFF - h)) / h * (1 - TOE_OFF)
-    strike_slope = (_stance_ankle(figure, h) - strike) / h * (1 - TOE_OFF) * 0.5
+    strike_slope = (_stance_ankle(figure, h) - strike) / h * (1 - TOE_OFF) * 0.4
     t = (phase - TOE_OFF) / (1 - TOE_OFF)
     ankle = Vector(hermite(t, *values) for values in zip(off, strike, off_slope, strike_slope, strict=True))
     ankle.z += 0.050 * sin(pi * t**0.6) ** 2                            # the toes clear the floor
@@ -174,7 +175,8 @@ def _hanging_arm(pose, side, breath):
     pose.turn("upper_arm." + side, y=22.5 - 0.5 * breath)
     pose.turn("upper_arm." + side, z=-14)
     pose.turn("upper_arm." + side, x=2)
-    pose.bend_elbow(side, 14)
+    pose.bend_elbow(side, 10)
+    pose.turn_palm(side, 28)
     pose.turn("hand." + side, y=4)
 
 

@@ -106,6 +106,12 @@ class Pose:
         upper, lower = self.figure.direction("upper_arm." + side), self.figure.direction("forearm." + side)
         self.local["forearm." + side] = Quaternion(upper.cross(lower).normalized(), radians(degrees))
 
+    def turn_palm(self, side, degrees):
+        """Turn the palm to the back about the forearm, as a relaxed hand hangs: most of it in the forearm."""
+        axis, angle = self.figure.direction("forearm." + side), radians(degrees if side == "L" else -degrees)
+        self.local["forearm." + side] @= Quaternion(axis, 0.6 * angle)
+        self.local["hand." + side] @= Quaternion(axis, 0.4 * angle)
+
     def leg_slack(self, side, ankle):
         """How much the pelvis may rise until the leg to this ankle is straight (negative: must sink)."""
         hip = self.joint("thigh." + side)

@@ -53,9 +53,11 @@ def strip(path, context, objects, frames, rows, *, view="three_quarter", hit=Non
     """
     frames = [float(frame) for frame in frames]
     armatures, meshes = subject(context, objects)
+    if not armatures and not meshes:
+        raise ValueError("A film strip needs an armature or a mesh among its objects.")
     with _stage(context, tile) as stage:
         cast = shapes.Cast(stage, armatures, meshes)
-        framing = _framing(stage, cast, frames, rows, Vector(VIEWS.get(view, view)).normalized(), hit, tile)
+        framing = _framing(stage, cast, frames, rows, Vector(VIEWS[view] if isinstance(view, str) else view).normalized(), hit, tile)
         _furnish(stage, framing, tile)
         cast.cast_shadow(framing.floor + 0.002 * framing.size)
         arrow = shapes.arrow(stage, hit[1], hit[2], 0.28 * framing.size) if hit else None
