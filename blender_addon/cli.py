@@ -1,0 +1,115 @@
+"""The commands of `blender --command parametric_dynamics ...`; other programs call these.
+
+main(argv) -> 0 done; 2 refused, with one line on stderr and nothing written.  Whatever else goes wrong is a bug and
+shows as an exception.
+"""
+
+import argparse
+import math
+import sys
+
+from ..core.errors import CoreError
+from . import commands
+
+ENDS = ("return", "continue", "stay", "hand_over")
+
+
+class UsageError(CoreError):
+    """The command line itself is wrong."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line instead of three."""
+
+    def error(self, message):
+        raise UsageError("{}: {}. See --help.".format(self.prog, " ".join(message.split()).rstrip(".")))
+
+
+def main(argv):
+    """Run one command; the exit status."""
+    try:
+        options = parser().parse_args(_attached(argv))
+        return options.run(options)
+    except CoreError as refusal:
+        print(" ".join(str(refusal).split()), file=sys.stderr)
+        return 2
+    except SystemExit as stop:  # --help
+        return int(stop.code or 0)
+
+
+def parser():
+    """The parser of all commands."""
+    top = Parser(prog="parametric_dynamics", description="Physical hit reactions on animated characters.")
+    several = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
+    _inspect(several)
+    _react(several)
+    _demo(several)
+    return top
+
+
+def _inspect(several):
+    command = several.add_parser("inspect", help="what a file holds and what can be done with it")
+    _input(command)
+    command.add_argument("--report", metavar="FILE.json", help="the same as JSON")
+    command.set_defaults(run=commands.inspect)
+
+
+def _react(several):
+    command = several.add_parser("react", help="let the character take a hit")
+    _input(command)
+    command.add_argument("--situation", required=True, metavar="NAME_OR_FILE", help="a preset or a .toml file")
+    command.add_argument("--frame", type=number, metavar="F", help="of the hit; default: a quarter into the clip")
+    command.add_argument("--bone", default="", metavar="B", help="name or role of the bone that is hit")
+    command.add_argument("--direction", type=number, nargs=3, metavar=("X", "Y", "Z"), help="of the blow, in the world")
+    command.add_argument("--impulse", type=number, metavar="J", help="[N s] on a body of 1.75 m and 75 kg")
+    command.add_argument("--drive", choices=("impulse", "velocities"), help="a blow, or the situation's velocities")
+    command.add_argument("--end", type=end, default="return", metavar="MODE", help="how it ends: return")
+    command.add_argument("--out", metavar="FILE", help="result as .blend, .fbx, .glb or .bvh")
+    command.add_argument("--report", metavar="FILE.json", help="what was done, and measurements of it")
+    command.add_argument("--preview", metavar="FILE.png", help="film strip, the original above the reaction")
+    command.set_defaults(run=commands.react)
+
+
+def _demo(several):
+    command = several.add_parser("demo", help="a walking character is hit: demo.blend, .fbx, .png, .json")
+    command.add_argument("--out", required=True, metavar="DIR", help="where the results go")
+    command.set_defaults(run=commands.demo)
+
+
+def _input(command):
+    command.add_argument("input", metavar="INPUT", help="a .blend, .fbx, .glb, .gltf, .vrm or .bvh")
+    command.add_argument("--armature", metavar="NAME", help="default: the one that moves")
+    command.add_argument(
+        "--action", metavar="NAME", help="default: the active one; in an import walk, idle, the longest"
+    )
+    command.add_argument("--clip", metavar="FILE", help="take the action from this file, for the same bone names")
+
+
+def number(text):
+    """A finite number."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError("'{}' is not a finite number".format(text))
+    return value
+
+
+def end(text):
+    """An end mode that exists."""
+    if text not in ENDS:
+        raise argparse.ArgumentTypeError("'{}' is unknown; use return".format(text))
+    if text != "return":
+        raise argparse.ArgumentTypeError("'{}' is not available yet; use return".format(text))
+    return text
+
+
+def _attached(argv):
+    """-1e-3 is a number, which argparse takes for an option: " -1e-3" it lets pass."""
+    return [" " + word if word.startswith("-") and _is_number(word) else word for word in argv]
+
+
+def _is_number(word):
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,198 @@
+"""What the commands do: read, solve, write, measure, save.  Each gives the exit status or raises a CoreError."""
+
+import json
+import math
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import bpy
+
+from ..core.errors import SituationError
+from ..core.react import Hit
+from ..core.react import run as drain
+from ..core.situation import named
+from . import demo_character, export, files, importing, inspection, layer_undo, report, source
+from . import filmstrip as film
+from . import job as jobs
+from .outputs import Outputs
+
+# Moments of a film strip [s] from the hit; the last one stands for the end of the reaction.
+STRIP = (-0.1, 0.0, 0.1, 0.2, 0.35, 0.55, 0.9, 1.5, math.inf)
+
+
+class Watch:
+    """Seconds since it was last asked."""
+
+    def __init__(self):
+        self.last = time.perf_counter()
+
+    def lap(self):
+        now = time.perf_counter()
+        passed, self.last = now - self.last, now
+        return round(passed, 4)
+
+
+@dataclass(eq=False)
+class Done:
+    """A reaction that has been written to the scene, with its report."""
+
+    job: jobs.Job
+    reaction: object
+    name: str
+    report: dict
+
+
+def inspect(options):
+    """Print what a file holds, and whether a character in it can react."""
+    with Outputs({"report": options.report}, _inputs(options)) as outputs:
+        facts = inspection.inspect(options)
+        if "report" in outputs:
+            _write_json(outputs.staged("report"), facts)
+    if facts["action"]:
+        _tell_choice(facts)
+    print(inspection.as_text(facts))
+    return 0
+
+
+def react(options):
+    """Let the character of a file take a hit."""
+    wanted = {"out": options.out, "report": options.report, "preview": options.preview}
+    watch = Watch()
+    with Outputs(wanted, _inputs(options)) as outputs:
+        situation = _situation(options)
+        opened = files.open_input(options.input, options.clip, options.armature, options.action)
+        done = _react(opened, situation, _hit(options, opened), watch, extend=not _is_blend(options.input))
+        _save(done, outputs, watch)
+    _tell(done, outputs)
+    return 0
+
+
+def demo(options):
+    """The main job on the built-in character."""
+    folder = Path(options.out)
+    if folder.exists() and not folder.is_dir():
+        raise importing.FileError("'{}' is a file. Name a folder for the results.".format(folder))
+    wanted = {"out": "demo.blend", "fbx": "demo.fbx", "preview": "demo.png", "report": "demo.json"}
+    watch = Watch()
+    with Outputs({kind: folder / name for kind, name in wanted.items()}) as outputs:
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        rig = demo_character.build(bpy.context)
+        opened = files.Opened(rig.name, rig.animation_data.action.name, "the demo's own walk")
+        done = _react(opened, named("shoulder_front"), None, watch, extend=True)
+        _save(done, outputs, watch)
+    _tell(done, outputs)
+    return 0
+
+
+# -- parts of a reaction ---------------------------------------------------------------------------------------------
+
+
+def _inputs(options):
+    return (options.input, options.clip)
+
+
+def _is_blend(path):
+    return Path(path).suffix.lower() == ".blend"
+
+
+def _situation(options):
+    situation = named(options.situation)
+    if options.drive is not None:
+        situation = situation.with_changes(drive=options.drive)
+    if situation.drive == "velocities" and not (options.impulse is None and options.direction is None):
+        raise SituationError(
+            "Velocities drive this reaction, so --impulse and --direction have no effect. Leave them out."
+        )
+    return situation
+
+
+def _hit(options, opened):
+    frame = options.frame
+    if frame is None:
+        frame = jobs.default_frame(source.of(bpy.data.objects[opened.armature]))
+    return Hit(frame, options.bone, options.direction, options.impulse)
+
+
+def _react(opened, situation, hit, watch, *, extend):
+    """Read, solve, write and measure.  extend: let the scene's range contain the reaction."""
+    context = bpy.context
+    armature = bpy.data.objects[opened.armature]
+    job = jobs.read(context, armature, situation, hit)
+    timings = {"read": watch.lap()}
+    reaction = drain(job.solve())
+    timings["simulate"] = watch.lap()
+    moments = report.moments(job)
+    before = report.original(context, job, moments)
+    watch.lap()
+    name = job.write(context, reaction)
+    timings["write"] = watch.lap()
+    if extend:
+        context.scene.frame_end = max(context.scene.frame_end, math.ceil(job.frames[-1]))
+    after = report.shown(context, job, moments.all)
+    numbers = report.measured(job, reaction, moments, before, after)
+    return Done(job, reaction, name, report.full(opened, job, reaction, numbers, timings))
+
+
+def _save(done, outputs, watch):
+    """Write the files that were asked for; the report last, for it tells how long the others took."""
+    if "preview" in outputs:
+        preview(done, outputs.staged("preview"))
+    armature = bpy.data.objects[done.job.armature]
+    watch.lap()
+    for kind in ("out", "fbx"):
+        if kind in outputs:
+            span = (float(done.job.frames[0]), float(done.job.frames[-1]))
+            export.save(bpy.context, armature, outputs.staged(kind), name=done.name, frames=span)
+    done.report["timings_s"]["export"] = watch.lap()
+    if "report" in outputs:
+        _write_json(outputs.staged("report"), done.report)
+
+
+def preview(done, path):
+    """The film strip: the original above the reaction, at the moments of STRIP."""
+    job, context = done.job, bpy.context
+    armature = bpy.data.objects[job.armature]
+    hit, end = float(job.frames[0]), float(job.frames[-1])
+    moments = [hit + job.clip.fps * min(seconds, (end - hit) / job.clip.fps) for seconds in STRIP]
+    frames = sorted({max(float(round(moment)), math.ceil(job.clip.frames[0])) for moment in moments})
+    rows = [("original", lambda: _mute(done, True)), ("reaction", lambda: _mute(done, False))]
+    point = report.struck_point(job, done.reaction)
+    with importing.quiet():
+        film.strip(path, context, [armature], frames, rows, hit=(hit, tuple(point), tuple(done.reaction.direction)))
+
+
+def _mute(done, mute):
+    """Switch the reaction's layer off or on."""
+    armature = bpy.data.objects[done.job.armature]
+    record = armature.parametric_dynamics_reactions[done.name]
+    for track, _, layer in layer_undo.own_strips(armature, record):
+        if layer == "action":
+            track.mute = mute
+    bpy.context.view_layer.update()
+
+
+def _write_json(path, content):
+    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _tell(done, outputs):
+    """What was chosen goes to stderr, what came out to stdout."""
+    facts = done.report
+    _tell_choice(facts)
+    for warning in facts["warnings"]:
+        print(warning, file=sys.stderr)
+    bone, peak = max(facts["peak_deg"].items(), key=lambda item: item[1])
+    print(
+        "{} hits '{}' at frame {:g}; '{}' turns most, {:.1f} degrees after {:.2f} s.".format(
+            facts["situation"], facts["hit"]["bone"], facts["hit"]["frame"], bone, peak, facts["time_to_peak_s"]
+        )
+    )
+    for path in outputs.paths.values():
+        print("Wrote {}".format(path))
+
+
+def _tell_choice(facts):
+    text = "Action '{}' of armature '{}': {}."
+    print(text.format(facts["action"], facts["armature"], facts["action_choice"]), file=sys.stderr)

@@ -1,0 +1,121 @@
+"""What a file holds: its armature, what its bones are, its actions, and whether a hit reaction can be made of it."""
+
+from dataclasses import replace
+
+import bpy
+
+from ..core.anatomy import analyse
+from ..core.errors import CoreError
+from ..core.situation import named, presets
+from . import choosing, files, importing, rig, source
+from . import job as jobs
+
+
+def inspect(options):
+    """Facts about the input as a JSON-ready dict; raises where there is no armature to tell about."""
+    importing.check(options.input)
+    refusal, opened = "", None
+    try:
+        opened = files.open_input(options.input, options.clip, options.armature, options.action)
+    except choosing.InputError as error:
+        armature = _still_there(options)
+        if armature is None:
+            raise
+        refusal = str(error)
+    else:
+        armature = bpy.data.objects[opened.armature]
+    facts = _body(armature)
+    facts.update(_clips(armature, opened))
+    facts["constrained_bones"] = dict(sorted(rig.constraint_owners(armature).items()))
+    facts["warnings"] = list(opened.warnings) if opened else []
+    facts["situations"] = {} if refusal else _situations(armature, facts["warnings"])
+    reasons = list(facts["situations"].values())
+    facts["refused"] = refusal or (reasons[0] if all(reasons) else "")
+    return facts
+
+
+def _still_there(options):
+    """The armature of a file that could be opened but has no clip to play, where nothing else was asked for."""
+    if options.armature or options.action or options.clip:
+        return None
+    found = [item for item in bpy.context.view_layer.objects if item.type == "ARMATURE" and len(item.data.bones)]
+    return max(found, key=lambda item: (len(item.data.bones), item.name), default=None)
+
+
+def _body(armature):
+    skeleton = rig.read(bpy.context, armature)
+    anatomy = analyse(skeleton)
+    scale = abs(armature.matrix_world.determinant()) ** (1 / 3)
+    return {
+        "blender": bpy.app.version_string,
+        "armature": armature.name,
+        "armatures": sorted(item.name for item in bpy.context.view_layer.objects if item.type == "ARMATURE"),
+        "bones": len(skeleton.names),
+        "kind": anatomy.kind,
+        "roles": dict(zip(skeleton.names, anatomy.role, strict=True)),
+        "roles_note": anatomy.fallback,
+        "body_height_m": jobs.usual_height(anatomy),
+        "scene_height": round(float(anatomy.size) * scale, 4),
+        "skinned": skeleton.skin is not None,
+    }
+
+
+def _clips(armature, opened):
+    render = bpy.context.scene.render
+    found = source.of(armature) if opened else None
+    offered = sorted(choosing.candidates(armature), key=lambda item: item.name)
+    return {
+        "fps": render.fps / render.fps_base,
+        "actions": [_clip(item) for item in offered],
+        "action": found.action if found else "",
+        "action_choice": opened.why if opened else "",
+        "frame_range": [found.start, found.end] if found else [],
+        "default_hit_frame": jobs.default_frame(found) if found else None,
+    }
+
+
+def _clip(item):
+    frames = choosing.actions.key_range(choosing.curves_of(item))
+    return {"name": item.name, "title": item.title, "frame_range": list(frames), "moved_bones": item.bones}
+
+
+def _situations(armature, warnings):
+    """{preset: "" or why it would be refused}."""
+    names = presets()
+    try:
+        job = jobs.read(bpy.context, armature, named(names[0]))
+    except CoreError as error:
+        return dict.fromkeys(names, str(error))
+    warnings += [text for text in job.warnings if text not in warnings]
+    return {name: _refusal(replace(job, situation=named(name))) for name in names}
+
+
+def _refusal(job):
+    """Why a job would be refused, or ""; the first sub-step tells."""
+    try:
+        next(job.solve())
+    except CoreError as error:
+        return str(error)
+    return ""
+
+
+def as_text(facts):
+    """For people."""
+    lines = [
+        "Armature  {} ({} bones, {}, {:g} m assumed, {:g} units in the scene)".format(
+            facts["armature"], facts["bones"], facts["kind"], facts["body_height_m"], facts["scene_height"]
+        ),
+        "Rate      {:g} frames per second".format(facts["fps"]),
+    ]
+    for item in facts["actions"]:
+        first, last = item["frame_range"]
+        chosen = "  <- {}".format(facts["action_choice"]) if item["name"] == facts["action"] else ""
+        lines.append("Action    {}  {:g} to {:g}{}".format(item["name"], first, last, chosen))
+    lines += ["Role      {:<14} {}".format(role, bone) for bone, role in facts["roles"].items() if role]
+    lines += ["Owned     {} by {}".format(bone, owner) for bone, owner in facts["constrained_bones"].items()]
+    lines += ["Note      {}".format(text) for text in facts["warnings"]]
+    if facts["refused"]:
+        return "\n".join([*lines, "Refused   {}".format(facts["refused"])])
+    for name, reason in facts["situations"].items():
+        lines.append("Reaction  {:<17} {}".format(name, reason or "possible"))
+    return "\n".join(lines)

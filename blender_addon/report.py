@@ -1,0 +1,148 @@
+"""What a reaction did, measured on what Blender shows: the numbers of the JSON report.
+
+The clip is measured before the reaction is applied and again afterwards, both times through the evaluated scene.
+"""
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..core.rotation import angle, conjugate, multiply, rotate
+from . import clip as clips
+from .job import LEAD
+
+LATER = (0.5, 1.0, 2.0)  # [s] after the reaction at which the clip is looked at again, where it still plays
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """World orientations of all bones, (T, n, 4), at frames (T,)."""
+
+    frames: np.ndarray
+    rotation: np.ndarray
+
+    def at(self, frames):
+        """(K, n, 4) at some of the frames."""
+        return self.rotation[np.searchsorted(self.frames, frames)]
+
+
+def shown(context, job, frames):
+    """What Blender shows of the job's armature at the frames (ascending)."""
+    skeleton = job.actor.skeleton
+    matrices, world, _ = clips.sample_scene(context, bpy.data.objects[job.armature], skeleton, frames)
+    unit = np.array([[1.0, 0.0, 0.0, 0.0]])
+    carrier = clips.turns(world[:, None, :3, :3], unit)
+    return Shown(frames, multiply(carrier, clips.turns(matrices[..., :3, :3], skeleton.rotation)))
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Frames at which a reaction is measured: before the hit, during it (those with keys), and from its end on."""
+
+    before: np.ndarray
+    during: np.ndarray
+    after: np.ndarray
+
+    @property
+    def all(self):
+        return np.unique(np.concatenate((self.before, self.during, self.after)))
+
+
+def moments(job):
+    """Every frame of the clip before the hit, every keyed one, the end, the frames after it and some later ones."""
+    hit, end = float(job.frames[0]), float(job.frames[-1])
+    before = np.arange(np.ceil(min(job.source.start, hit - LEAD)), hit - 1e-6)
+    before = before[(before <= job.source.until + 1e-6) | (before >= job.clip.frames[0])]
+    near = np.concatenate(([end], job.clip.frames[job.clip.frames > end]))
+    far = np.floor(end + job.clip.fps * np.array(LATER))
+    return Moments(before, job.frames, np.unique(np.concatenate((near, far[far <= job.source.until + 1e-6]))))
+
+
+def original(context, job, at):
+    """The clip at the moments, before the reaction is applied.
+
+    Past the end of what the scene plays there is nothing to see yet: there the clip goes on as the job read it.
+    """
+    now = shown(context, job, at.all)
+    beyond = np.flatnonzero(now.frames > job.source.until + 1e-6)
+    if len(beyond):
+        read = np.searchsorted(job.clip.frames, now.frames[beyond])
+        now.rotation[beyond] = job.clip.world_rotation()[read]
+    return now
+
+
+def differences(before, after, frames):
+    """Worst difference [deg] of any bone's orientation between two Shown at frames; 0 for none."""
+    return float(np.degrees(np.max(angle(before.at(frames), after.at(frames)), initial=0.0)))
+
+
+def deviations(job, before, after, frames):
+    """(K, n) by body [deg]: how far each joint, a bone against its anatomical parent, is from the clip."""
+    actor = job.actor
+    q, clip = after.at(frames)[:, actor.order], before.at(frames)[:, actor.order]
+    carried = actor.parent >= 0
+    joint, own = q.copy(), clip.copy()
+    joint[:, carried] = multiply(conjugate(q[:, actor.parent[carried]]), q[:, carried])
+    own[:, carried] = multiply(conjugate(clip[:, actor.parent[carried]]), clip[:, carried])
+    return np.degrees(angle(own, joint))
+
+
+def measured(job, reaction, at, before, after):
+    """Peaks and errors of a reaction, from what Blender showed before and after it was applied.
+
+    peak_deg: per simulated bone the largest deviation of its joint, i.e. of its orientation relative to its
+        anatomical parent's (for a bone without one, in the world), from the clip, at the keyed frames.
+    time_to_peak_s: from the hit to the largest of all peaks.
+    clip_error_before_hit_deg: worst difference of any bone's orientation in the world from the clip before the hit.
+    return_error_deg: the same from the end of the reaction on.
+    """
+    turns = deviations(job, before, after, at.during)
+    moving = np.flatnonzero(reaction.moving)
+    peaks = turns.max(axis=0)
+    latest = np.unravel_index(np.argmax(turns[:, moving]), (len(at.during), len(moving)))[0]
+    return {
+        "peak_deg": {job.actor.names[i]: round(float(peaks[i]), 4) for i in moving},
+        "time_to_peak_s": round(float(at.during[latest] - at.during[0]) / job.clip.fps, 4),
+        "return_error_deg": differences(before, after, at.after),
+        "clip_error_before_hit_deg": differences(before, after, at.before),
+    }
+
+
+def struck_point(job, reaction):
+    """(3,) where the blow lands, world, scene units."""
+    bone = int(job.actor.order[reaction.struck])
+    now = int(np.argmin(np.abs(job.clip.frames - job.hit.frame)))
+    factor = job.actor.masses.scale / abs(job.clip.scale)
+    turn = job.clip.world_rotation()[now, bone]
+    return job.clip.world_position()[now, bone] + rotate(turn, reaction.point / factor)
+
+
+def full(opened, job, reaction, numbers, timings):
+    """The report of `react`."""
+    blow = job.situation.impulse if job.hit.impulse is None else job.hit.impulse
+    return {
+        "blender": bpy.app.version_string,
+        "armature": job.armature,
+        "action": job.source.action,
+        "action_choice": opened.why,
+        "situation": job.situation.name,
+        "bones": len(job.actor.names),
+        "simulated_bones": int(np.count_nonzero(reaction.moving)),
+        "fps": job.clip.fps,
+        "frame_range": [job.source.start, job.source.end],
+        "reaction_range": [float(job.frames[0]), float(job.frames[-1])],
+        "clip_extension": job.plays,
+        "body_height_m": job.actor.height,
+        "scene_height": round(job.actor.anatomy.size * abs(job.clip.scale), 4),
+        "hit": {
+            "frame": float(job.hit.frame),
+            "bone": job.actor.names[reaction.struck],
+            "direction": [round(float(x), 6) for x in reaction.direction],
+            "impulse": blow if job.situation.drive == "impulse" else 0.0,
+            "drive": job.situation.drive,
+        },
+        "timings_s": timings,
+        **numbers,
+        "warnings": [*opened.warnings, *job.warnings],
+    }
