@@ -57,7 +57,8 @@ def strip(path, context, objects, frames, rows, *, view="three_quarter", hit=Non
         raise ValueError("A film strip needs an armature or a mesh among its objects.")
     with _stage(context, tile) as stage:
         cast = shapes.Cast(stage, armatures, meshes)
-        framing = _framing(stage, cast, frames, rows, Vector(VIEWS[view] if isinstance(view, str) else view).normalized(), hit, tile)
+        direction = Vector(VIEWS[view] if isinstance(view, str) else view).normalized()
+        framing = _framing(stage, cast, frames, rows, direction, hit, tile)
         _furnish(stage, framing, tile)
         cast.cast_shadow(framing.floor + 0.002 * framing.size)
         arrow = shapes.arrow(stage, hit[1], hit[2], 0.28 * framing.size) if hit else None
