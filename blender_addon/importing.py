@@ -150,6 +150,17 @@ def _import_gltf(path):
 def _import_bvh(path):
     axes = {"axis_forward": "Y", "axis_up": "Z"} if stands_on_z(path) else {}
     bpy.ops.import_anim.bvh(filepath=str(path), update_scene_fps=True, update_scene_duration=True, **axes)
+    _whole_rate(path, bpy.context.scene.render)
+
+
+def _whole_rate(path, render):
+    """Take a frame time that was only rounded in print (0.008333, .03333) for the whole rate it means (120, 30)."""
+    printed = re.search(r"Frame Time:\s*([0-9.eE+-]+)", path.read_text(encoding="utf-8", errors="replace"))
+    if printed is None:
+        return
+    digits = printed.group(1).partition(".")[2]
+    if digits.isdigit() and abs(1.0 / render.fps - float(printed.group(1))) <= 0.5 * 10.0 ** -len(digits):
+        render.fps_base = 1.0
 
 
 def _append_blend(path):

@@ -3,14 +3,15 @@
 import json
 import math
 import os
-import struct
 import sys
 
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import choosing, clip, files, fk, importing, source
+from bl_ext.user_default.parametric_dynamics.blender_addon import choosing, clip, files, importing, source
 from bl_ext.user_default.parametric_dynamics.core.errors import CoreError
+
+from tests.blender.gltf_reader import Gltf
 
 GAME = "1_game_characters/"
 
@@ -204,6 +205,15 @@ def test_bvh_sets_the_rate_and_stands_up(fresh_scene, data):
 
 
 @pytest.mark.parametrize(
+    ("name", "rate"), [("cmu/02_01_walk.bvh", 120), ("animated_drawings/cmu1_jumping_jacks.bvh", 30)]
+)
+def test_rounded_frame_times_mean_whole_rates(fresh_scene, data, name, rate):
+    files.open_input(data / "2_mocap" / name)
+    render = bpy.context.scene.render
+    assert (render.fps, render.fps_base) == (rate, 1.0)
+
+
+@pytest.mark.parametrize(
     "name", ["cmu/02_01_walk.bvh", "cmu/01_01_playground.bvh", "animated_drawings/cmu1_jumping_jacks.bvh"]
 )
 def test_usual_bvh_stands_up_too(fresh_scene, data, name):
@@ -212,25 +222,6 @@ def test_usual_bvh_stands_up_too(fresh_scene, data, name):
     foot = "LeftFoot" if "LeftFoot" in at else "LeftAnkle"
     up = at["Head"] - at[foot]
     assert up[2] > 3.0 * np.hypot(up[0], up[1])
-
-
-def glb_nodes(path):
-    """(world matrix by node name, names of the nodes that an animation moves) from the file itself."""
-    content = path.read_bytes()
-    tree = json.loads(content[20 : 20 + struct.unpack("<I", content[12:16])[0]])
-    nodes = tree["nodes"]
-    up = {child: i for i, node in enumerate(nodes) for child in node.get("children", ())}
-
-    def local(node):
-        x, y, z, w = node.get("rotation", (0, 0, 0, 1))
-        location, scale = (np.array(node.get(k, d)) for k, d in (("translation", (0, 0, 0)), ("scale", (1, 1, 1))))
-        return fk.compose(location, np.array([w, x, y, z]), scale)
-
-    def world(i):
-        return (world(up[i]) if i in up else np.eye(4)) @ local(nodes[i])
-
-    moved = {a["name"]: {c["target"]["node"] for c in a["channels"]} for a in tree["animations"]}
-    return {node.get("name"): world(i) for i, node in enumerate(nodes)}, moved, nodes, up
 
 
 @pytest.mark.parametrize("name", [GAME + "quaternius/cyberpunk_Character.glb", "3_odd_rigs/quaternius_Spider.glb"])
@@ -242,12 +233,11 @@ def test_file_gives_its_own_pose(fresh_scene, data, name):
     body.animation_data_clear()
     clip.write_stored(body, stances.of(body))
     bpy.context.view_layer.update()
-    world = glb_nodes(path)[0]
-    to_blender = np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1.0]])
+    world = Gltf(path).world()
     for bone in body.pose.bones:
         if bone.name in world:
-            expected = (to_blender @ world[bone.name])[:3, 3]
-            assert np.abs(np.array(body.matrix_world @ bone.head) - expected).max() < 1e-4
+            at = np.array(body.matrix_world @ bone.head)
+            assert np.abs(at - world[bone.name][:3, 3]).max() < 1e-4
 
 
 def test_no_residue_of_another_clip(fresh_scene, data):
