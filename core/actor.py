@@ -122,7 +122,7 @@ class Actor:
             level = rotate(turn, self.sign * np.asarray(self.anatomy.up)) * -np.sign(forward[2])
             level[2] = 0.0
         forward = level / np.linalg.norm(level)
-        return np.stack((np.cross(forward, up), forward, up))
+        return np.stack((np.cross(up, forward), forward, up))
 
     def hinge_axis(self, body: int) -> Array:
         """(3,) anatomical axis of an elbow or knee, body frame; turning about it bends."""

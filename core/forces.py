@@ -1,8 +1,8 @@
-"""Forces: each adds its force and its impedance to the Load of one step, linearly implicit.
+"""Forces: each adds its force and its impedance to the Load of one step, linearly implicit about the clip.
 
-A spring with stiffness K and damping D pulls with what it will be at the end of the step:
-f = -K (e + h (e' + h a)) - D (e' + h a), so force -K (e + h e') - D e' and impedance Z = h D + h^2 K.  On the clip
-e' is -h times the clip's acceleration, the two cancel exactly, and the spring is silent whatever its stiffness.
+A spring of stiffness K and damping D pulls with what it will be at the end of the step.  With e and e' the deviation from
+the clip and its rate on arrival, and a - a_clip what the step adds to the rate: f = -K (e + h e') - D e' - Z (a - a_clip),
+Z = h D + h^2 K.  On the clip every term is zero, so a force is silent there whatever its stiffness or its limits.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .dynamics import Kinematics, Load
+from .dynamics import Kinematics, Load, kinematics
 from .model import Model, State
 from .reference import Reference
 from .rotation import Array, conjugate, from_matrix, log, multiply, rotate
@@ -21,8 +21,8 @@ from .spatial import apply, skew
 class Step:
     """What forces may look at: step k of length h [s] at time t, the state on arrival and its deviation from the clip.
 
-    e: (..., n, 6) pose relative to the clip's, [rotation vector, displacement], body frame.  e_dot: (..., n, 6)
-    velocity relative to the clip's velocity at the *end* of the step.
+    e: (..., n, 6) pose relative to the clip's, [rotation vector, displacement], body frame.  e_dot: (..., n, 6) its rate
+    on arrival.  a_clip: (..., n, 6) the clip's joint acceleration in the step, body frame.
     """
 
     model: Model
@@ -34,6 +34,11 @@ class Step:
     h: float
     e: Array
     e_dot: Array
+    a_clip: Array
+
+    def add_joint(self, load: Load, force: Array, Z: Array) -> None:
+        """Joint forces on arrival and their impedance to accelerations off the clip's."""
+        load.add_joint(force + apply(Z, self.a_clip), Z)
 
 
 class Force(Protocol):
@@ -43,13 +48,17 @@ class Force(Protocol):
         """Add this force to the load of the step."""
 
 
-def deviation(reference: Reference, state: State, k: int) -> tuple[Array, Array]:
-    """(e, e_dot) of `Step`."""
+def deviation(reference: Reference, state: State, k: int) -> tuple[Array, Array, Array]:
+    """(e, e_dot, a_clip) of `Step`."""
     back = conjugate(state.rotation)
     turn = multiply(back, reference.rotation[k])
     e = np.concatenate((-log(turn), rotate(back, state.position - reference.position[k])), axis=-1)
-    wanted = reference.twist[k]
-    return e, state.twist - np.concatenate((rotate(turn, wanted[..., :3]), rotate(turn, wanted[..., 3:])), axis=-1)
+    return e, state.twist - _turned(turn, reference.arrival(k)), _turned(turn, reference.acceleration[k])
+
+
+def _turned(q: Array, v: Array) -> Array:
+    """Both halves of spatial vectors (..., 6) turned."""
+    return np.concatenate((rotate(q, v[..., :3]), rotate(q, v[..., 3:])), axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +90,7 @@ class Muscle:
             Z = np.where(over[..., None, None], 0.0, Z)
         weight = step.model.ancestor.T @ apply(step.kin.I, np.broadcast_to(load.fall, step.e.shape))
         carried = self.feed_forward[step.k] - apply(np.swapaxes(step.kin.X, -1, -2), weight)
-        load.add_joint(force + self.share[:, None] * carried, Z)
+        step.add_joint(load, force + self.share[:, None] * carried, Z)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +129,7 @@ class Limit:
         force, Z = np.zeros_like(step.e), np.zeros(step.e.shape + (6,))
         force[..., self.bodies, :3] = torque[..., None] * u
         Z[..., self.bodies, :3, :3] = z[..., None, None] * u[..., :, None] * u[..., None, :]
-        load.add_joint(force, Z)
+        step.add_joint(load, force, Z)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +137,8 @@ class WorldSpring:
     """Holds bodies to the clip's pose in the world: planted feet.
 
     bodies: (m,).  stiffness, damping: (m, 6, 6) at the body's origin, world axes, [angular, linear].
-    rotation: (K + 1, m, 4), position: (K + 1, m, 3) the clip's world poses.
+    rotation: (K, m, 4), position: (K, m, 3) the clip's world poses.  twist, acceleration: (K, m, 6) of the clip on arrival
+    and in the step, [angular, linear at the body's origin], world axes; see `of_clip`.
     """
 
     bodies: np.ndarray
@@ -136,30 +146,35 @@ class WorldSpring:
     damping: Array
     rotation: Array
     position: Array
+    twist: Array
+    acceleration: Array
+
+    @classmethod
+    def of_clip(cls, model: Model, reference: Reference, bodies: np.ndarray, K: Array, D: Array) -> "WorldSpring":
+        """To the clip's own motion of the bodies; K, D: (m, 6, 6)."""
+        kin = kinematics(model, reference.arrivals())
+        a = model.ancestor @ (kin.c + apply(kin.X, reference.acceleration))
+        p = kin.p[:, bodies]
+        position = p + kin.origin[:, None]
+        twist, acceleration = (apply(_to_point(p), v[:, bodies]) for v in (kin.V, a))
+        return cls(bodies, K, D, from_matrix(kin.R[:, bodies]), position, twist, acceleration)
 
     def add(self, load: Load, step: Step) -> None:
         """Wrench and impedance at the body's origin, moved to the shared frame."""
         k, h, kin = step.k, step.h, step.kin
-        R, p = kin.R[..., self.bodies, :, :], kin.p[..., self.bodies, :]
-        twist = _at_origin(kin.V[..., self.bodies, :], p)
-        q_now = multiply(from_matrix(R), conjugate(self.rotation[k]))
-        e = np.concatenate((log(q_now), p + kin.origin[..., None, :] - self.position[k]), axis=-1)
-        turn = log(multiply(self.rotation[k + 1], conjugate(self.rotation[k])))
-        e_dot = twist - np.concatenate((turn, self.position[k + 1] - self.position[k]), axis=-1) / h
-        f = -apply(self.stiffness, e + h * e_dot) - apply(self.damping, e_dot)
+        p = kin.p[..., self.bodies, :]
+        to_point = _to_point(p)
+        turn = multiply(from_matrix(kin.R[..., self.bodies, :, :]), conjugate(self.rotation[k]))
+        e = np.concatenate((log(turn), p + kin.origin[..., None, :] - self.position[k]), axis=-1)
+        e_dot = apply(to_point, kin.V[..., self.bodies, :]) - self.twist[k]
         Z = h * self.damping + h**2 * self.stiffness
-        to_point = _point_transform(p)
+        f = -apply(self.stiffness, e + h * e_dot) - apply(self.damping, e_dot) + apply(Z, self.acceleration[k])
         back = np.swapaxes(to_point, -1, -2)
         load.add_body(self.bodies, apply(back, f), back @ Z @ to_point)
 
 
-def _at_origin(V: Array, p: Array) -> Array:
-    """Velocity [angular, linear of the point p] from a shared-frame twist."""
-    return np.concatenate((V[..., :3], V[..., 3:] + np.cross(V[..., :3], p)), axis=-1)
-
-
-def _point_transform(p: Array) -> Array:
-    """(..., 6, 6) shared-frame motion to [angular, linear at p]."""
+def _to_point(p: Array) -> Array:
+    """(..., 6, 6) shared-frame motions to [angular, linear at p]."""
     out = np.zeros(p.shape[:-1] + (6, 6))
     out[...] = np.eye(6)
     out[..., 3:, :3] = -skew(p)

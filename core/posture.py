@@ -124,7 +124,8 @@ def measure(draft: Draft, stance: Stance) -> tuple[float, float, str]:
     """(floor, size, note): where the ground is along `up` and the length that counts as the figure's height.
 
     biped: floor to the top of the head (skin, else bones).  quadruped: twice the height of the shoulder or hip joint
-    that stands higher, because a 75 kg animal (a big wolf) is about 0.85 m high there.  other: the largest extent.
+    that stands higher, because a 75 kg animal (a big wolf) is about 0.85 m high there.  other: the largest extent of skin and
+    joints.
     """
     skeleton, up = draft.skeleton, stance.up
     heights, skin = skeleton.head @ up, skeleton.skin
@@ -132,7 +133,10 @@ def measure(draft: Draft, stance: Stance) -> tuple[float, float, str]:
     owned = skin.owner if skin is not None else np.zeros(0, dtype=int)
     figure = levels[owned >= 0]
     if stance.kind == "other" or not draft.find("thigh"):
-        points = np.concatenate((skeleton.head, skeleton.tail) if len(figure) < 4 else (skin.vertices[owned >= 0],))  # type: ignore[union-attr]
+        body = [i for i, role in enumerate(draft.role) if role != "helper"]
+        points = np.concatenate((skeleton.head[body], skeleton.tail[body]) if body else (skeleton.head, skeleton.tail))
+        if skin is not None and len(figure) > 3:
+            points = np.concatenate((skeleton.head[body], skin.vertices[owned >= 0]))
         low = float((points @ up).min())
         return low, max(float(np.ptp(points, axis=0).max()), 1e-9), "The figure's height was taken from its extent."
     bare = len(figure) < 50

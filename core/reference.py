@@ -34,9 +34,18 @@ class Reference:
         """Number of sub-steps."""
         return len(self.twist)
 
+    def arrival(self, k: int) -> Array:
+        """(n, 6) twist of the step before pose k."""
+        return self.initial if k == 0 else self.twist[k - 1]
+
     def state(self, k: int) -> State:
         """The clip's own state on arrival at pose k."""
-        return State(self.rotation[k], self.position[k], self.initial if k == 0 else self.twist[k - 1])
+        return State(self.rotation[k], self.position[k], self.arrival(k))
+
+    def arrivals(self) -> State:
+        """The states on arrival at the start of every step, (K, n, *)."""
+        twist = np.concatenate((self.initial[None], self.twist[:-1]))
+        return State(self.rotation[:-1], self.position[:-1], twist)
 
 
 def twist_between(q0: Array, p0: Array, q1: Array, p1: Array, h: float | Array) -> Array:

@@ -55,7 +55,7 @@ _TABLE = {
     "head": "head skull",
     "jaw": "jaw lowerjaw chin mandible mouth",
     "tail": "tail tailbase",
-    "root": "root rootjoint master reference origin bone armature cog com trajectory global world rootmotion motion",
+    "root": "root rootjoint master reference origin bone armature cog com trajectory global world rootmotion motion bip biped",
     "body*": "body",
     "hip": "hipjoint",
     "clavicle": "clavicle collar collarbone scapula shoulderblade",
@@ -129,8 +129,6 @@ def read(name: str) -> Hint:
     role = _ROLE.get(joined, "")
     if role == "" and parts:
         role = next((_ROLE[word] for word in (parts[0], parts[-1]) if word in ("tail", "ear", "toe")), "")
-    if role == "" and not joined and re.match(r"bip\d*$", name, re.IGNORECASE):
-        role = "root"
     if role == "pelvis" and side:
         role = "hip*"
     return Hint(role, side, zone, joined)

@@ -54,10 +54,9 @@ def step(
     """One sub-step of length h."""
     k, state = run.k, run.state
     kin = kinematics(model, state)
-    e, e_dot = deviation(reference, state, k)
     load = Load.zero(model, gravity, state.twist.shape[:-2])
     load.prescribed = load.prescribed + np.einsum("nij,nj->ni", model.residual, reference.acceleration[k])
-    now = Step(model, reference, state, kin, k, float(reference.times[k]), h, e, e_dot)
+    now = Step(model, reference, state, kin, k, float(reference.times[k]), h, *deviation(reference, state, k))
     for force in forces:
         force.add(load, now)
     twist = state.twist + h * (load.prescribed + model.expand(forward(model, kin, load)))

@@ -114,9 +114,10 @@ class Stage:
             *tuning.limits(actor, self.moving, self.inertia, self.hinges, bent),
         ]
         loose = {actor.first(role) for role in situation.loose}
-        planted = [i for i, r in enumerate(actor.roles) if base_role(r) == "foot" and self.moving[i] and i not in loose]
+        feet = ("foot", "hand") if actor.anatomy.kind == "quadruped" else ("foot",)
+        planted = [i for i, r in enumerate(actor.roles) if base_role(r) in feet and self.moving[i] and i not in loose]
         if self.base >= 0 and planted:
-            forces.append(tuning.feet(actor, np.array(planted), q, p))
+            forces.append(tuning.feet(actor, self.model, reference, np.array(planted)))
         if situation.drive == "impulse":
             forces.append(Pulse(self.struck, self.point, self.impulse * self.direction, self.start, situation.contact))
         return forces

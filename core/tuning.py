@@ -9,7 +9,7 @@ from .dynamics import Kinematics
 from .dynamics.inverse import of_motion
 from .forces import Limit, Muscle, WorldSpring
 from .hinges import Hinges
-from .model import Model, State
+from .model import Model
 from .reference import Reference
 from .rotation import Array
 from .situation import BoneSetting, Situation
@@ -74,9 +74,7 @@ def muscle(
     D[hinges.bodies, :3, :3] += 2.0 * stiff * about
     rise = 0.5 * (1.0 - np.cos(np.pi * np.clip(since / max(situation.recovery, 1e-9), 0.0, 1.0)))
     tone = situation.tone + (1.0 - situation.tone) * rise
-    arrival = np.concatenate((reference.initial[None], reference.twist[:-1]))
-    state = State(reference.rotation[:-1], reference.position[:-1], arrival)
-    forward = of_motion(model, state, reference.acceleration, np.zeros(3))
+    forward = of_motion(model, reference.arrivals(), reference.acceleration, np.zeros(3))
     n = model.n
     return Muscle(K, D, tone, np.full(n, np.inf), np.full(n, situation.share), forward)
 
@@ -108,11 +106,11 @@ def _limit_spring(inertia: Array) -> tuple[Array, Array]:
     return omega**2 * size, 2.0 * LIMIT_RATIO * omega * size
 
 
-def feet(actor: Actor, bodies: np.ndarray, q: Array, p: Array) -> WorldSpring:
-    """Feet held where the clip has them, stiff enough for the whole body's weight; q, p: (K + 1, n, *) world poses."""
+def feet(actor: Actor, model: Model, reference: Reference, bodies: np.ndarray) -> WorldSpring:
+    """Feet held where the clip has them, stiff enough for the whole body's weight."""
     mass = float(actor.masses.mass.sum())
     omega = 2.0 * np.pi * FOOT_FREQUENCY
     shape = np.diag([FOOT_LEVER**2] * 3 + [1.0] * 3)
     K = np.tile(omega**2 * mass * shape, (len(bodies), 1, 1))
     D = np.tile(2.0 * omega * mass * shape, (len(bodies), 1, 1))
-    return WorldSpring(bodies, K, D, q[:, bodies], p[:, bodies])
+    return WorldSpring.of_clip(model, reference, bodies, K, D)

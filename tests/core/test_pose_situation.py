@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from core import links, situation
 from core.errors import SituationError
 from core.pose import Envelope, Pose, add, importance

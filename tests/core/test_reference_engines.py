@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+
 from core.dynamics import Load, balance, forward_dense, forward_tree, inverse, kinematics
 from core.dynamics.dense import body_forces, mass_matrix
 from core.model import FREE, Model, State, revolute

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from core.dynamics import Load, balance, forward_dense, forward_tree, kinematics
 from core.dynamics.dense import body_forces, joint_impedance, mass_matrix
 from core.dynamics.inverse import inverse, of_motion
@@ -24,9 +25,7 @@ def muscle(model, reference, frequency, share=1.0, ratio=0.7):
     omega = 2 * np.pi * frequency
     zero = np.zeros_like(reference.twist[::50])
     kin = kinematics(model, State(reference.rotation[:-1:50], reference.position[:-1:50], zero))
-    arrival = np.concatenate((reference.initial[None], reference.twist[:-1]))
-    state = State(reference.rotation[:-1], reference.position[:-1], arrival)
-    ff = of_motion(model, state, reference.acceleration, np.zeros(3))
+    ff = of_motion(model, reference.arrivals(), reference.acceleration, np.zeros(3))
     K = omega**2 * effective_inertia(model, kin)
     n = model.n
     return Muscle(K, 2 * ratio / omega * K, np.ones(reference.steps), np.full(n, np.inf), np.full(n, share), ff)

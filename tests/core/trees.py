@@ -1,6 +1,7 @@
 """Random articulated bodies and smooth motions for tests."""
 
 import numpy as np
+
 from core.model import FREE, SPHERICAL, Model, revolute
 from core.rotation import exp, multiply, normalize
 from core.spatial import inertia

@@ -1,0 +1,269 @@
+"""Reactions of a made-up human: physics, neutrality, invariance, refusals."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import hinges
+from core.actor import Actor
+from core.anatomy import analyse
+from core.bodies import measure
+from core.errors import ClipError, SituationError
+from core.react import Hit, react, run
+from core.rotation import angle, exp, multiply, rotate
+from core.situation import BoneSetting, named
+from core.skeleton import Clip
+
+from .figures import build
+
+FPS = 24.0
+FACING_BACK = np.array([0.0, 1.0, 0.0])
+
+
+@pytest.fixture(scope="module")
+def skeleton():
+    return build(skin=True)
+
+
+def clip_of(skeleton, fps=FPS, seconds=4.0, start=1.0, scale=1.0, turn=(1.0, 0.0, 0.0, 0.0), shift=(0.0, 0.0, 0.0)):
+    """Walking on the spot, roughly: arms and legs swing from the shoulders and hips, knees bend; the pelvis bobs."""
+    frames = start + np.arange(round(seconds * fps) + 1)
+    t = (frames - start) / fps
+    q = np.tile(skeleton.rotation, (len(t), 1, 1))
+    p = np.tile(skeleton.head, (len(t), 1, 1))
+    turns = np.zeros((len(t), len(skeleton.names), 3))
+    phase = 2 * np.pi * t
+    for name, axis, size, lag, mean in (
+        ("upper_arm", 0, 0.35, 0.0, 0.0),
+        ("thigh", 0, 0.4, np.pi, -0.1),
+        ("shin", 0, 0.3, np.pi / 2, 0.35),
+        ("forearm", 2, 0.1, 0.0, -0.3),
+    ):
+        for side, sign in (("L", 1.0), ("R", -1.0)):
+            i = skeleton.index(f"{name}.{side}")
+            own = sign if axis == 2 else 1.0
+            turns[:, i, axis] = own * mean + own * size * np.sin(phase + lag + (0.0 if sign > 0 else np.pi))
+    turns[:, skeleton.index("spine.01"), 2] = 0.08 * np.sin(phase)
+    for i, up in enumerate(skeleton.parent):
+        if up >= 0:
+            back = np.tile(skeleton.rotation[up] * [1, -1, -1, -1], (len(t), 1))
+            change = multiply(q[:, up], back)
+            p[:, i] = p[:, up] + rotate(change, np.tile(skeleton.head[i] - skeleton.head[up], (len(t), 1)))
+            q[:, i] = multiply(multiply(change, exp(turns[:, i])), np.tile(skeleton.rotation[i], (len(t), 1)))
+        else:
+            p[:, i, 2] += 0.01 * np.sin(2 * phase)
+    k = len(t)
+    return Clip(fps, frames, q, p, np.tile(np.array(turn), (k, 1)), np.tile(np.array(shift), (k, 1)), scale)
+
+
+def actor_of(skeleton, mass=None, clip=None):
+    anatomy = analyse(skeleton)
+    return Actor(skeleton, anatomy, measure(skeleton, anatomy, mass), mirrored=clip is not None and clip.scale < 0)
+
+
+def hit_on(skeleton, situation="shoulder_front", hit=Hit(25.0), clip=None, mass=None, settings=None, fixed=None, **changes):
+    clip = clip or clip_of(skeleton)
+    s = named(situation).with_changes(**changes)
+    return run(react(actor_of(skeleton, mass, clip), clip, s, hit, settings, fixed))
+
+
+def displacement(reaction, clip, body=None):
+    """(T, 3) world displacement of a body's origin at the clip's frames, canonical metres."""
+    _, p = reaction.poses(clip)
+    _, p0 = reaction.actor.canonical(clip)
+    return (p - p0)[:, reaction.struck if body is None else body]
+
+
+def test_no_impulse_moves_nothing(skeleton):
+    reaction = hit_on(skeleton, hit=Hit(25.0, impulse=0.0))
+    assert max(reaction.peaks().values()) < 1e-9
+    assert np.abs(reaction.travel).max() < 1e-9
+
+
+def test_the_clip_is_untouched_before_the_hit_and_after_the_end(skeleton):
+    clip = clip_of(skeleton, seconds=6.0)
+    reaction = hit_on(skeleton, clip=clip)
+    q, p = reaction.poses(clip)
+    q0, p0 = reaction.actor.canonical(clip)
+    outside = (clip.times <= reaction.start) | (clip.times >= reaction.end)
+    assert 20 < outside.sum() < len(outside) - 40
+    assert np.degrees(angle(q, q0))[outside].max() < 1e-9
+    assert np.abs(p - p0)[outside].max() < 1e-12
+    assert 15.0 < max(reaction.peaks().values()) < 120.0
+
+
+def test_the_blow_pushes_the_way_it_points_and_its_opposite_the_other_way(skeleton):
+    clip = clip_of(skeleton)
+    moments = (clip.times > 1.0) & (clip.times < 1.2)
+    for situation, way in (("shoulder_front", FACING_BACK), ("chest_back", -FACING_BACK), ("shoulder_outside", [-1.0, 0, 0])):
+        first = displacement(hit_on(skeleton, situation, clip=clip), clip)[moments].mean(axis=0)
+        assert first @ way > 0.6 * np.linalg.norm(first) > 0.0
+    there = displacement(hit_on(skeleton, clip=clip, hit=Hit(25.0, impulse=0.5)), clip)[moments]
+    back = displacement(hit_on(skeleton, clip=clip, hit=Hit(25.0, impulse=-0.5)), clip)[moments]
+    assert np.abs(there + back).max() < 0.03 * np.abs(there).max()
+
+
+def test_small_blows_are_linear(skeleton):
+    one, two = (hit_on(skeleton, hit=Hit(25.0, impulse=j)) for j in (0.1, 0.2))
+    names = [n for n, v in one.peaks().items() if v > 0.01]
+    assert len(names) > 8
+    for name in names:
+        assert two.peaks()[name] == pytest.approx(2.0 * one.peaks()[name], rel=0.02)
+
+
+def test_more_mass_less_motion(skeleton):
+    light = hit_on(skeleton, hit=Hit(25.0, impulse=5.0))
+    heavy = hit_on(skeleton, hit=Hit(25.0, impulse=5.0), mass={"upper_arm.L": 12.0, "spine.02": 60.0})
+    assert heavy.peaks()["upper_arm.L"] < 0.8 * light.peaks()["upper_arm.L"]
+
+
+def test_distal_bones_answer_later(skeleton):
+    """In a blow on the chest the neck leads the head, the upper arm the hand."""
+    reaction = hit_on(skeleton, "chest_front")
+    size = np.linalg.norm(reaction.turn, axis=-1)
+    early = reaction.times < reaction.start + 0.6
+
+    def half_peak(name):
+        x = size[early, reaction.actor.names.index(name)]
+        return reaction.times[early][np.argmax(x > 0.5 * x.max())]
+
+    assert half_peak("spine.02") < half_peak("neck") <= half_peak("head")
+    assert half_peak("spine.02") < half_peak("upper_arm.L") < half_peak("hand.L")
+
+
+@pytest.mark.parametrize("change", ["small", "large", "turned", "late", "fps60", "fps30"])
+def test_size_place_and_rate_do_not_matter(skeleton, change):
+    """Rig units, object scale, the way the object faces, start frame and frame rate: the same reaction."""
+    base = hit_on(skeleton)
+    hit, clip = Hit(25.0), None
+    if change in ("small", "large"):
+        clip = clip_of(skeleton, scale={"small": 0.01, "large": 100.0}[change])
+    elif change == "turned":
+        clip = clip_of(skeleton, turn=exp(np.array([0.0, 0, 2.0])), shift=(50.0, -20.0, 3.0))
+    elif change == "late":
+        clip, hit = clip_of(skeleton, start=1001.0), Hit(1025.0)
+    else:
+        fps = float(change[3:])
+        clip, hit = clip_of(skeleton, fps=fps), Hit(1.0 + fps)
+    other = hit_on(skeleton, hit=hit, clip=clip)
+    tolerance = 0.02 if change.startswith("fps") else 1e-6
+    for name, peak in base.peaks().items():
+        assert other.peaks()[name] == pytest.approx(peak, rel=tolerance, abs=0.05)
+
+
+def test_a_mirrored_object_gives_the_mirrored_reaction(skeleton):
+    """Point reflection of the rig: what was left is right and what faced -y faces +y, so heights go the same way."""
+    base = hit_on(skeleton, "chest_front")
+    clip = clip_of(skeleton, scale=-1.0, turn=exp(np.array([0.0, np.pi, 0.0])))  # mirrored in y, upright again
+    other = hit_on(skeleton, "chest_front", clip=clip)
+    assert other.direction @ base.direction < -0.99
+    left, right = base.peaks()["upper_arm.L"], other.peaks()["upper_arm.L"]
+    assert right == pytest.approx(left, rel=0.05)
+
+
+def test_the_documents_velocities_drive_the_bones(skeleton):
+    """One sub-step after the hit every listed bone has turned by its velocity about its own link's axis."""
+    reaction = hit_on(skeleton, "leg_back", drive="velocities")
+    h = reaction.times[1] - reaction.times[0]
+    first = np.degrees(np.linalg.norm(reaction.turn[1], axis=-1)) / h
+    thigh = reaction.actor.first("thigh.R")
+    assert first[thigh] == pytest.approx(300.0, rel=0.25)
+    clip = clip_of(skeleton)
+    foot = displacement(reaction, clip, reaction.actor.first("foot.R"))[(clip.times > 1.0) & (clip.times < 1.15)]
+    assert foot.mean(axis=0) @ FACING_BACK < 0.0  # shot from behind, the leg goes forward
+    twice = {"thigh.R": BoneSetting(90.0, 300.0, multiplier=2.0)}
+    faster = hit_on(skeleton, "leg_back", drive="velocities", settings=twice)
+    again = np.degrees(np.linalg.norm(faster.turn[1], axis=-1)) / (faster.times[1] - faster.times[0])
+    assert again[thigh] == pytest.approx(600.0, rel=0.25)
+
+
+def test_hold_keeps_the_pose_that_was_reached(skeleton):
+    from core.pose import Envelope
+
+    envelope = Envelope(0.1, 0.1, 2.5, "hold", 0.15)
+    reaction = hit_on(skeleton, "chest_back", drive="velocities", envelope=envelope)
+    assert reaction.times[-1] == pytest.approx(reaction.start + 0.15)
+    turn, _ = reaction.deviation(np.array([reaction.start + 0.2, reaction.start + 0.2 + 1.25, reaction.end]))
+    np.testing.assert_allclose(turn[0], reaction.turn[-1], atol=1e-12)
+    np.testing.assert_allclose(turn[1], 0.5 * reaction.turn[-1], atol=1e-12)
+    assert not turn[2].any()
+
+
+def test_bones_can_be_left_out_softened_and_weighted(skeleton):
+    base = hit_on(skeleton).peaks()
+    out = hit_on(skeleton, settings={"forearm.L": BoneSetting(simulated=False)}).peaks()
+    assert "forearm.L" not in out and "forearm.L" in base
+    half = hit_on(skeleton, settings={"head": BoneSetting(weight=0.5)}).peaks()
+    assert half["head"] == pytest.approx(0.5 * base["head"], rel=1e-6)
+    stiff = hit_on(skeleton, settings={"neck": BoneSetting(frequency=12.0)}).peaks()
+    assert stiff["neck"] < 0.5 * base["neck"]
+
+
+@pytest.mark.parametrize("situation", ["shoulder_front", "chest_back", "leg_front", "leg_inside"])
+def test_elbows_and_knees_stay_hinges_in_their_range(skeleton, situation):
+    clip = clip_of(skeleton)
+    reaction = hit_on(skeleton, situation, clip=clip, hit=Hit(25.0, impulse=80.0))
+    q, p = reaction.poses(clip)
+    found = hinges.find(reaction.actor, reaction.moving, *reaction.actor.canonical(clip))
+    assert len(found.bodies) >= 2
+    bent = np.degrees(hinges.bend(reaction.actor, found, q, p))
+    assert bent.min() > -12.0 and bent.max() < 165.0
+
+
+def test_planted_feet_stay(skeleton):
+    clip = clip_of(skeleton)
+    reaction = hit_on(skeleton, "chest_front", clip=clip)
+    pelvis = reaction.actor.first("pelvis")
+    feet = [reaction.actor.first(f"foot.{s}") for s in "LR"]
+    assert np.linalg.norm(displacement(reaction, clip, pelvis), axis=-1).max() > 0.02
+    for foot in feet:
+        assert np.linalg.norm(displacement(reaction, clip, foot), axis=-1).max() < 0.012
+
+
+def test_rigs_without_the_bones_are_refused_by_role(skeleton):
+    armless = build(skin=True, **{"upper_arm.L": None, "forearm.L": None, "hand.L": None, "clavicle.L": None})
+    with pytest.raises(SituationError, match="'upper_arm.L' or 'clavicle.L'"):
+        hit_on(armless, clip=clip_of(skeleton))
+
+
+def test_wrong_hits_are_refused(skeleton):
+    for hit, error, named_ in (
+        (Hit(1e6), ClipError, "outside"),
+        (Hit(25.0, bone="tail"), SituationError, "'tail'"),
+        (Hit(25.0, direction=np.zeros(3)), SituationError, "direction"),
+    ):
+        with pytest.raises(error, match=named_):
+            hit_on(skeleton, hit=hit)
+
+
+def test_owned_bones_are_refused_where_simulated_and_left_alone_where_supporting(skeleton):
+    with pytest.raises(SituationError, match="'forearm.L' is moved by constraint 'IK'"):
+        hit_on(skeleton, fixed={"forearm.L": "constraint 'IK'"})
+    reaction = hit_on(skeleton, fixed={"shin.L": "constraint 'IK'"})
+    assert any("'shin.L'" in w for w in reaction.warnings)
+    assert "pelvis" not in reaction.peaks() and "thigh.R" not in reaction.peaks()
+    assert max(reaction.peaks().values()) > 15.0
+
+
+def test_same_input_same_output(skeleton):
+    a, b = hit_on(skeleton), hit_on(skeleton)
+    assert np.array_equal(a.turn, b.turn) and np.array_equal(a.travel, b.travel)
+
+
+def test_a_hit_between_frames_starts_between_frames(skeleton):
+    reaction = hit_on(skeleton, hit=Hit(25.5))
+    assert reaction.start == pytest.approx(25.5 / FPS)
+    clip = clip_of(skeleton)
+    q, _ = reaction.poses(clip)
+    q0, _ = reaction.actor.canonical(clip)
+    changed = np.degrees(angle(q, q0)).max(axis=1) > 1e-6
+    assert clip.frames[changed][0] == 26.0
+
+
+def test_clip_that_is_scaled_up_keeps_its_offsets(skeleton):
+    """Bones that travel in the clip (scaled or keyed locations) are carried along: still no motion without a blow."""
+    clip = clip_of(skeleton)
+    grown = replace(clip, position=clip.position * (1.0 + 0.1 * np.sin(clip.times))[:, None, None])
+    reaction = hit_on(skeleton, clip=grown, hit=Hit(25.0, impulse=0.0))
+    assert max(reaction.peaks().values()) < 1e-9
