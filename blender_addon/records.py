@@ -1,7 +1,8 @@
 """What is kept on an object so that Remove can put everything back, also after saving, renaming and duplicating.
 
 `Object.parametric_dynamics_reactions` holds one entry per reaction, `Object.parametric_dynamics_base` what the first
-of them changed for all (the pushed-down action, tracks silenced so that the same ones play as before).
+of them changed for all (the pushed-down action, tracks silenced so that the same ones play as before); that is one
+entry or none, in a collection because Blender 5 cannot restore a single group of an overridden object.
 Actions are kept as pointers, because users rename them; lists as JSON, because nobody edits or keys them.
 """
 
@@ -30,12 +31,12 @@ class DYNAMICS_PG_reaction(PropertyGroup):
     tracks: StringProperty(name="Tracks", description="Names of its NLA tracks (JSON)", override=OVERRIDE)
     held: StringProperty(name="Held", description="Held channels and their stored values (JSON)", override=OVERRIDE)
     warnings: StringProperty(name="Warnings", description="What the reaction left out (JSON)", override=OVERRIDE)
+    recipe: StringProperty(name="Recipe", description="The settings that made it (JSON)", override=OVERRIDE)
 
 
 class DYNAMICS_PG_base(PropertyGroup):
     """How the object's animation stood before the first reaction"""
 
-    used: BoolProperty(name="Used", description="Whether a reaction has changed the object", override=OVERRIDE)
     action: PointerProperty(type=Action, name="Action", description="The action that was active", override=OVERRIDE)
     slot: StringProperty(name="Slot", description="The slot it played", override=OVERRIDE)
     blend_type: StringProperty(name="Blend", description="How it was blended", override=OVERRIDE)
@@ -63,11 +64,11 @@ def register() -> None:
         description="Reactions baked to this object's NLA",
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
     )
-    Object.parametric_dynamics_base = PointerProperty(
+    Object.parametric_dynamics_base = CollectionProperty(
         type=DYNAMICS_PG_base,
         name="Base",
         description="How the object's animation stood before the first reaction",
-        override=OVERRIDE,
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
     )
 
 
@@ -93,8 +94,6 @@ def dump(values: list[Any]) -> str:
     return json.dumps(values)
 
 
-def clear_base(base: Any) -> None:
-    """Forget how the animation stood."""
-    for name in [item.identifier for item in base.bl_rna.properties]:
-        if name not in ("rna_type", "name"):
-            base.property_unset(name)
+def base_of(rig: Any) -> Any:
+    """How the rig's animation stood before its first reaction; None where it has none."""
+    return rig.parametric_dynamics_base[0] if len(rig.parametric_dynamics_base) else None

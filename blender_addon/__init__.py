@@ -1,0 +1,50 @@
+"""Everything that knows bpy."""
+
+import bpy
+
+from . import (
+    bone_properties,
+    figures,
+    operators_files,
+    operators_react,
+    operators_setup,
+    panels,
+    properties,
+    records,
+)
+
+CLASSES = (*operators_react.CLASSES, *operators_setup.CLASSES, *operators_files.CLASSES, *panels.CLASSES)
+COMMAND = "parametric_dynamics"
+
+_command = None
+
+
+def register():
+    """Everything that Blender has to know of; `unregister` takes it back in reverse."""
+    global _command
+    records.register()
+    properties.register()
+    bone_properties.register()
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    _command = bpy.utils.register_cli_command(COMMAND, _run)
+
+
+def unregister():
+    """Leave nothing behind."""
+    global _command
+    bpy.utils.unregister_cli_command(_command)
+    _command = None
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)
+    bone_properties.unregister()
+    properties.unregister()
+    records.unregister()
+    figures.forget()
+
+
+def _run(argv):
+    """`blender --command parametric_dynamics ...`: the commands are read only when one is called."""
+    from . import cli
+
+    return cli.main(argv)

@@ -1,0 +1,145 @@
+"""Whether an operator can run, with the reason and the cure where it can't; and what hides a reaction that is there.
+
+Cheap: panels ask these at every redraw.
+"""
+
+from . import layer_undo, records
+
+
+def armature_of(context):
+    """The active armature, or the one that moves the active mesh; None without either."""
+    active = context.active_object
+    if active is None or active.type == "ARMATURE":
+        return active
+    return active.find_armature()
+
+
+def armature(operator, context):
+    """An armature is active and not in edit mode."""
+    found = armature_of(context)
+    if found is None:
+        operator.poll_message_set("Select an armature, or a mesh that one moves.")
+        return False
+    if context.mode.startswith("EDIT"):
+        operator.poll_message_set("Leave edit mode (Tab).")
+        return False
+    return True
+
+
+def editable(operator, context):
+    """An armature is active whose changes Blender keeps."""
+    if not armature(operator, context):
+        return False
+    found = armature_of(context)
+    if found.library is not None:
+        operator.poll_message_set("The armature is linked. Choose Object > Library Override > Make first.")
+        return False
+    if found.override_library is not None and found.override_library.is_system_override:
+        operator.poll_message_set("The armature's library override isn't editable. Make it editable first.")
+        return False
+    return True
+
+
+def animated(operator, context):
+    """An editable armature is active that something animates."""
+    if not editable(operator, context):
+        return False
+    data = armature_of(context).animation_data
+    if not has_animation(data):
+        operator.poll_message_set("The armature has no animation. Give it an action that moves.")
+        return False
+    if data.use_tweak_mode:
+        operator.poll_message_set("The armature is in tweak mode. Leave it in the NLA editor (Tab).")
+        return False
+    return True
+
+
+def has_animation(data):
+    """Whether an AnimData can move anything."""
+    return data is not None and (data.action is not None or any(len(track.strips) for track in data.nla_tracks))
+
+
+def reaction(operator, context):
+    """An editable armature with at least one reaction is active."""
+    if not editable(operator, context):
+        return False
+    found = armature_of(context)
+    if not len(found.parametric_dynamics_reactions):
+        operator.poll_message_set("The armature has no reaction yet. Apply one first.")
+        return False
+    if found.animation_data is not None and found.animation_data.use_tweak_mode:
+        operator.poll_message_set("The armature is in tweak mode. Leave it in the NLA editor (Tab).")
+        return False
+    return True
+
+
+def pose_bone(operator, context):
+    """A bone of an editable armature is active."""
+    if not editable(operator, context):
+        return False
+    if bone_of(context) is None:
+        operator.poll_message_set("Select a bone in pose mode.")
+        return False
+    return True
+
+
+def bone_of(context):
+    """The active pose bone of the armature, also outside pose mode; or None."""
+    found = armature_of(context)
+    active = found.data.bones.active if found is not None else None
+    return found.pose.bones.get(active.name) if active is not None else None
+
+
+def active_reaction(found):
+    """The record of the chosen reaction (the last where none is), or None."""
+    kept = found.parametric_dynamics_reactions
+    return kept[min(found.parametric_dynamics.active_reaction, len(kept) - 1)] if len(kept) else None
+
+
+# -- what hides a reaction ---------------------------------------------------------------------------------------------
+
+
+def hints(context, found):
+    """Sentences on what keeps the armature from reacting, or its reactions from showing, each with the cure."""
+    data = found.animation_data
+    if found.library is not None:
+        return ["The armature is linked. Choose Object > Library Override > Make first."]
+    if not has_animation(data):
+        return ["The armature has no animation. Give it an action that moves."]
+    if data.use_tweak_mode:
+        return ["A strip is being tweaked, so layers above it don't show. Leave tweak mode in the NLA editor (Tab)."]
+    if not len(found.parametric_dynamics_reactions):
+        return []
+    return [*_stack_hints(data), *_record_hints(found), *_scene_hints(context.scene, found)]
+
+
+def _stack_hints(data):
+    if not data.use_nla:
+        yield "The NLA is switched off, so no reaction shows. Switch it on in the NLA editor."
+    if data.action is not None:
+        yield "The action '{}' lies over the reactions. Push it down in the NLA editor, or unlink it.".format(
+            data.action.name
+        )
+
+
+def _record_hints(found):
+    solo = any(track.is_solo for track in found.animation_data.nla_tracks)
+    for record in found.parametric_dynamics_reactions:
+        own = [(track, strip) for track, strip, kind in layer_undo.own_strips(found, record) if kind == "action"]
+        if not own:
+            yield "The layer of '{}' was deleted. Update it, or remove it.".format(record.name)
+        elif solo and not any(track.is_solo for track, _ in own):
+            yield "Another track plays alone, so '{}' doesn't show. Switch its star off in the NLA editor.".format(
+                record.name
+            )
+        elif all(track.mute or strip.mute for track, strip in own):
+            yield "'{}' is muted. Switch its track on in the NLA editor.".format(record.name)
+        yield from records.load(record.warnings)
+
+
+def _scene_hints(scene, found):
+    ends = [record.action.frame_range[1] for record in found.parametric_dynamics_reactions if record.action is not None]
+    if ends and max(ends) > scene.frame_end + 0.5:
+        yield "A reaction ends at frame {:.0f}, after the scene's last frame {}. Raise it to see the return.".format(
+            max(ends), scene.frame_end
+        )

@@ -1,0 +1,56 @@
+"""What was found out about rigs, kept so that panels can show it without analysing anything while they draw."""
+
+from dataclasses import dataclass
+
+from ..core.anatomy import analyse
+from . import job, rig
+
+
+@dataclass(frozen=True)
+class Figure:
+    """kind: "biped", "quadruped" or "other".  height: of the rig at rest [scene units].  usual: height of its kind [m].
+    roles: bone name -> role.  note: what was guessed.
+    """
+
+    kind: str
+    height: float
+    usual: float
+    roles: dict[str, str]
+    note: str
+
+
+_known: dict[tuple[str, int], Figure] = {}
+
+
+def _key(armature):
+    return armature.data.name_full, len(armature.data.bones)
+
+
+def known(armature):
+    """The Figure of the armature if it was found out in this session and has the same bones; else None."""
+    return _known.get(_key(armature))
+
+
+def keep(armature, anatomy, names):
+    """Remember what the anatomy says.  names: of the skeleton's bones."""
+    scale = sum(abs(s) for s in armature.matrix_world.to_scale()) / 3.0
+    figure = Figure(
+        kind=anatomy.kind,
+        height=anatomy.size * scale,
+        usual=job.usual_height(anatomy),
+        roles={name: role for name, role in zip(names, anatomy.role, strict=True) if role},
+        note=anatomy.fallback,
+    )
+    _known[_key(armature)] = figure
+    return figure
+
+
+def find_out(context, armature, roles):
+    """Analyse the rig and remember the result."""
+    skeleton = rig.read(context, armature)
+    return keep(armature, analyse(skeleton, roles), skeleton.names)
+
+
+def forget():
+    """Forget every rig."""
+    _known.clear()

@@ -1,0 +1,131 @@
+"""Operators that write and read files: FBX, and situations as TOML."""
+
+from pathlib import Path
+
+import bpy
+from bpy.props import BoolProperty, StringProperty
+from bpy.types import Operator
+from bpy_extras.io_utils import ExportHelper, ImportHelper
+
+from ..core import situation as situations
+from ..core.errors import CoreError
+from . import checks, operators_react, settings
+
+
+class DYNAMICS_OT_export_fbx(Operator, ExportHelper):
+    """Write the reaction to an FBX file for a game engine, as one take named after it"""
+
+    bl_idname = "parametric_dynamics.export_fbx"
+    bl_label = "Export FBX"
+    bl_options = {"REGISTER"}
+
+    filename_ext = ".fbx"
+    filter_glob: StringProperty(default="*.fbx", options={"HIDDEN"})
+    name: StringProperty(
+        name="Reaction",
+        description="Which one. Empty: the one chosen in the list",
+        options={"SKIP_SAVE"},
+    )
+    whole_clip: BoolProperty(
+        name="Whole Clip",
+        description="Export the clip from its first frame on, not only from the hit to the return",
+        default=False,
+    )
+
+    @classmethod
+    def poll(cls, context):
+        return checks.reaction(cls, context)
+
+    def invoke(self, context, event):
+        record = checks.active_reaction(checks.armature_of(context))
+        if not self.filepath:
+            folder = Path(bpy.data.filepath).parent if bpy.data.filepath else Path.home()
+            self.filepath = str(folder / (bpy.path.clean_name(record.name) + ".fbx"))
+        return super().invoke(context, event)
+
+    def execute(self, context):
+        from . import export
+
+        armature = checks.armature_of(context)
+        try:
+            record = operators_react.record_of(armature, self.name)
+            span = tuple(record.action.frame_range) if record.action is not None else (0.0, 0.0)
+            export.fbx(context, armature, self.filepath, name=record.name, frames=span, whole_clip=self.whole_clip)
+        except (CoreError, OSError) as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.report({"INFO"}, "Wrote '{}'.".format(self.filepath))
+        return {"FINISHED"}
+
+    def draw(self, _context):
+        self.layout.prop(self, "whole_clip")
+
+
+class DYNAMICS_OT_save_situation(Operator, ExportHelper):
+    """Save hit, muscles and envelope as a situation file, to use them on other characters"""
+
+    bl_idname = "parametric_dynamics.save_situation"
+    bl_label = "Save Situation"
+    bl_options = {"REGISTER"}
+
+    filename_ext = ".toml"
+    filter_glob: StringProperty(default="*.toml", options={"HIDDEN"})
+
+    @classmethod
+    def poll(cls, context):
+        return checks.armature(cls, context)
+
+    def invoke(self, context, event):
+        group = checks.armature_of(context).parametric_dynamics
+        self.filepath = str(folder(create=True) / "my_{}.toml".format(group.situation.lower()))
+        return super().invoke(context, event)
+
+    def execute(self, context):
+        path = Path(self.filepath)
+        try:
+            made = settings.situation(checks.armature_of(context).parametric_dynamics)
+            text = situations.dump(made.with_changes(name=path.stem.replace("_", " ").strip() or made.name))
+            path.write_text(text, encoding="utf-8")
+        except (CoreError, OSError) as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.report({"INFO"}, "Wrote '{}'.".format(path))
+        return {"FINISHED"}
+
+
+class DYNAMICS_OT_load_situation(Operator, ImportHelper):
+    """Load hit, muscles and envelope from a situation file"""
+
+    bl_idname = "parametric_dynamics.load_situation"
+    bl_label = "Load Situation"
+    bl_options = {"REGISTER", "UNDO"}
+
+    filename_ext = ".toml"
+    filter_glob: StringProperty(default="*.toml", options={"HIDDEN"})
+
+    @classmethod
+    def poll(cls, context):
+        return checks.editable(cls, context)
+
+    def invoke(self, context, event):
+        self.filepath = str(folder(create=True)) + "/"
+        return super().invoke(context, event)
+
+    def execute(self, context):
+        armature = checks.armature_of(context)
+        try:
+            found = situations.load(Path(self.filepath))
+        except CoreError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        settings.put_situation(armature.parametric_dynamics, found)
+        return {"FINISHED"}
+
+
+def folder(create=False):
+    """Where the user's situations are kept."""
+    package = __package__.rpartition(".")[0]
+    return Path(bpy.utils.extension_path_user(package, path="situations", create=create))
+
+
+CLASSES = (DYNAMICS_OT_export_fbx, DYNAMICS_OT_save_situation, DYNAMICS_OT_load_situation)

@@ -1,0 +1,247 @@
+"""The add-on's face: what it registers, its settings, and what its operators refuse."""
+
+import addon_utils
+import bpy
+import pytest
+from bl_ext.user_default.parametric_dynamics.blender_addon import (
+    bone_properties,
+    checks,
+    properties,
+    recipe,
+    settings,
+)
+from bl_ext.user_default.parametric_dynamics.core import situation as situations
+
+MODULE = "bl_ext.user_default.parametric_dynamics"
+OPS = bpy.ops.parametric_dynamics
+
+
+@pytest.fixture
+def demo(fresh_scene):
+    """The demo character, active."""
+    assert OPS.add_demo_character() == {"FINISHED"}
+    return bpy.context.active_object
+
+
+class TestRegistration:
+    def test_enable_disable_enable_leaves_nothing(self, fresh_scene):
+        before = registered()
+        handlers = handler_counts()
+        addon_utils.disable(MODULE)
+        assert not any(hasattr(bpy.types.Object, name) for name in before["object"])
+        assert not any(hasattr(bpy.types.PoseBone, name) for name in bone_properties.PROPERTIES)
+        assert not [name for name in dir(bpy.types) if name.startswith("DYNAMICS_")]
+        assert handler_counts() == handlers
+        addon_utils.enable(MODULE)
+        assert registered() == before
+        assert before["object"] and before["bone"] and before["classes"]
+
+    def test_everything_says_what_it_is(self, demo):
+        group = demo.parametric_dynamics.bl_rna.properties
+        bone = bpy.types.PoseBone.bl_rna.properties
+        ours = [p for p in group if p.identifier not in ("rna_type", "name")]
+        ours += [bone[name] for name in bone_properties.PROPERTIES]
+        assert len(ours) > 30
+        for prop in ours:
+            assert prop.name and len(prop.description) > 15, prop.identifier
+            assert prop.is_overridable, prop.identifier
+
+    def test_bones_can_be_keyed(self, demo):
+        bone = demo.pose.bones[3]
+        assert bone.keyframe_insert("dynamics_frequency", frame=1)
+
+
+def registered():
+    return {
+        "classes": sorted(name for name in dir(bpy.types) if name.startswith("DYNAMICS_")),
+        "operators": sorted(dir(OPS)),
+        "object": sorted(name for name in dir(bpy.types.Object) if "parametric_dynamics" in name),
+        "bone": sorted(name for name in dir(bpy.types.PoseBone) if name.startswith("dynamics_")),
+    }
+
+
+def handler_counts():
+    lists = {name: getattr(bpy.app.handlers, name) for name in dir(bpy.app.handlers)}
+    return {name: len(value) for name, value in lists.items() if isinstance(value, list)}
+
+
+class TestSettings:
+    def test_start_is_the_first_preset(self, demo):
+        assert settings.recipe(demo).situation == situations.named(settings.FIRST)
+
+    @pytest.mark.parametrize("name", situations.presets())
+    def test_every_preset_is_loaded_exactly(self, demo, name):
+        demo.parametric_dynamics.situation = name
+        assert settings.situation(demo.parametric_dynamics) == situations.named(name)
+        assert demo.parametric_dynamics.situation == name
+
+    def test_values_reach_the_situation(self, demo):
+        group = demo.parametric_dynamics
+        group.impulse, group.frequency, group.envelope_mode, group.sustain = 7.3, 2.1, "hold", 0.4
+        group.direction_mode, group.direction = "FIGURE", (1.0, 0.2, 0.0)
+        made = settings.situation(group)
+        assert (made.impulse, made.frequency, made.envelope.mode, made.envelope.sustain) == (7.3, 2.1, "hold", 0.4)
+        assert made.direction == (1.0, 0.2, 0.0)
+        assert settings.recipe(demo).direction is None
+        group.direction_mode = "WORLD"
+        assert settings.recipe(demo).direction == (1.0, 0.2, 0.0)
+        assert settings.situation(group).direction == situations.named(settings.FIRST).direction
+
+    def test_frame(self, demo):
+        assert settings.recipe(demo).frame is None
+        bpy.context.scene.frame_set(7, subframe=0.5)
+        assert OPS.use_current_frame() == {"FINISHED"}
+        assert settings.recipe(demo).frame == 7.5
+
+    def test_custom_keeps_what_is_there(self, demo):
+        group = demo.parametric_dynamics
+        group.situation = "leg_back"
+        group.impulse = 3.0
+        group.situation = "CUSTOM"
+        assert settings.situation(group) == situations.named("leg_back").with_changes(impulse=3.0)
+
+    def test_recipe_survives_as_text(self, demo):
+        group = demo.parametric_dynamics
+        group.impulse, group.bone, group.frame, group.automatic_frame = 9.1, "head", 12.0, False
+        group.direction_mode, group.direction, group.height = "WORLD", (0.0, 1.0, 0.5), 1.6
+        bone = demo.pose.bones[5]
+        bone.dynamics_mass, bone.dynamics_role, bone.dynamics_simulated = 4.2, "helper", "NO"
+        made = settings.recipe(demo)
+        assert made.bones == {bone.name: {"simulated": False, "mass": 4.2}}
+        assert recipe.loads(recipe.dumps(made)) == made
+        settings.choose(group)
+        settings.put(group, made)
+        assert settings.recipe(demo) == made
+
+    @pytest.mark.parametrize("text", ["", "{", "[]", '{"situation": "x ="}', '{"situation": "name = 3"}'])
+    def test_damaged_recipes_are_refused(self, text):
+        with pytest.raises(Exception, match="settings can't be read"):
+            recipe.loads(text)
+
+    def test_bone_values(self, demo):
+        bone = demo.pose.bones[4]
+        assert settings.bone_values(bone) == {}
+        bone.dynamics_custom, bone.dynamics_velocity, bone.dynamics_multiplier = True, 300.0, -1.0
+        bone.dynamics_weight = 0.5
+        assert settings.bone_values(bone) == {
+            "weight": 0.5, "angle": 90.0, "velocity": 300.0, "multiplier": -1.0
+        }  # fmt: skip
+
+    def test_settings_outlive_the_file(self, demo, tmp_path):
+        demo.parametric_dynamics.impulse = 5.5
+        demo.parametric_dynamics.situation = "chest_back"
+        demo.pose.bones[3].dynamics_frequency = 2.5
+        made = settings.recipe(demo)
+        path = str(tmp_path / "kept.blend")
+        bpy.ops.wm.save_as_mainfile(filepath=path)
+        bpy.ops.wm.open_mainfile(filepath=path)
+        assert settings.recipe(bpy.context.active_object) == made
+
+
+class TestSituationFiles:
+    def test_save_and_load(self, demo, tmp_path):
+        group = demo.parametric_dynamics
+        group.situation = "leg_inside"
+        group.impulse, group.tone = 11.5, 0.8
+        made = settings.situation(group)
+        path = tmp_path / "my_kick.toml"
+        assert OPS.save_situation(filepath=str(path)) == {"FINISHED"}
+        group.situation = "chest_front"
+        assert settings.situation(group) != made
+        assert OPS.load_situation(filepath=str(path)) == {"FINISHED"}
+        assert settings.situation(group) == made.with_changes(name="my kick")
+        assert group.situation == "CUSTOM" or group.situation == "leg_inside"
+
+    def test_own_folder(self):
+        from bl_ext.user_default.parametric_dynamics.blender_addon import operators_files
+
+        assert "parametric_dynamics" in str(operators_files.folder()) and ".user" in str(operators_files.folder())
+
+    def test_a_wrong_file_changes_nothing(self, demo, tmp_path):
+        path = tmp_path / "wrong.toml"
+        path.write_text('name = "x"\nimpulse = "much"\n')
+        before = settings.recipe(demo)
+        with pytest.raises(RuntimeError, match="wrong.toml"):
+            OPS.load_situation(filepath=str(path))
+        assert settings.recipe(demo) == before
+
+    def test_a_folder_that_can_t_be_written(self, demo, tmp_path):
+        with pytest.raises(RuntimeError):
+            OPS.save_situation(filepath=str(tmp_path / "nowhere" / "x.toml"))
+
+
+class TestBoneOperators:
+    @pytest.fixture
+    def posed(self, demo):
+        bpy.ops.object.mode_set(mode="POSE")
+        names = [bone.name for bone in demo.pose.bones][2:5]
+        for bone in demo.pose.bones:
+            select(bone, bone.name in names)
+        demo.data.bones.active = demo.data.bones[names[0]]
+        return demo, names
+
+    def test_copy_and_reset(self, posed):
+        rig, names = posed
+        first = rig.pose.bones[names[0]]
+        first.dynamics_mass, first.dynamics_simulated, first.dynamics_role = 3.0, "YES", "helper"
+        assert OPS.copy_bone_settings() == {"FINISHED"}
+        assert settings.bones(rig) == {name: {"simulated": True, "mass": 3.0} for name in names}
+        assert settings.roles(rig) == {names[0]: "helper"}
+        assert OPS.reset_bone_settings() == {"FINISHED"}
+        assert settings.bones(rig) == {} and settings.roles(rig) == {}
+
+    def test_copy_needs_others(self, posed):
+        rig, names = posed
+        for name in names[1:]:
+            select(rig.pose.bones[name], False)
+        assert not OPS.copy_bone_settings.poll()
+
+    def test_strike_the_active_bone(self, posed):
+        rig, names = posed
+        assert OPS.use_active_bone() == {"FINISHED"}
+        assert rig.parametric_dynamics.bone == names[0]
+
+
+def select(bone, state):
+    (bone if hasattr(bone, "select") else bone.bone).select = state
+
+
+class TestPolls:
+    def test_nothing_there(self, fresh_scene):
+        for name in ("apply_hit_reaction", "update_reaction", "remove_reaction", "use_current_frame", "export_fbx"):
+            assert not getattr(OPS, name).poll()
+        with pytest.raises(RuntimeError, match="Select an armature"):
+            OPS.apply_hit_reaction()
+
+    def test_no_reaction(self, demo):
+        assert OPS.apply_hit_reaction.poll()
+        with pytest.raises(RuntimeError, match="no reaction"):
+            OPS.remove_reaction()
+
+    def test_no_animation(self, demo):
+        demo.animation_data_clear()
+        with pytest.raises(RuntimeError, match="no animation"):
+            OPS.apply_hit_reaction()
+        assert checks.hints(bpy.context, demo) == ["The armature has no animation. Give it an action that moves."]
+
+    def test_edit_mode(self, demo):
+        bpy.ops.object.mode_set(mode="EDIT")
+        with pytest.raises(RuntimeError, match="Leave edit mode"):
+            OPS.apply_hit_reaction()
+        bpy.ops.object.mode_set(mode="OBJECT")
+
+    def test_the_mesh_of_a_character_will_do(self, demo):
+        mesh = next(child for child in demo.children if child.type == "MESH")
+        bpy.context.view_layer.objects.active = mesh
+        assert checks.armature_of(bpy.context) == demo
+        assert OPS.apply_hit_reaction.poll()
+
+    def test_demo_character_wants_object_mode(self, demo):
+        bpy.ops.object.mode_set(mode="POSE")
+        with pytest.raises(RuntimeError, match="object mode"):
+            OPS.add_demo_character()
+
+
+def test_presets_are_offered_by_their_names():
+    assert [item[0] for item in properties.PRESETS] == [*situations.presets(), "CUSTOM"]
+    assert all(item[1] and item[1] != item[0] for item in properties.PRESETS)
