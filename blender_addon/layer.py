@@ -63,7 +63,8 @@ def apply(
     frames = _frames(frames)
     stack = checks.require(rig)
     plan = curves.plan_targets(rig, frames, targets, base, blend)
-    record = _apply(context, rig, name, stack, plan, continuation, blend, hold)
+    goes_on = _goes_on(rig, stack, base, continuation) if continuation is not None else None
+    record = _apply(context, rig, name, stack, plan, goes_on, blend, hold)
     if warnings is not None:
         warnings.extend(plan.warnings)
     return record.name
@@ -111,6 +112,16 @@ def _frames(frames: ArrayLike) -> Array:
     return frames
 
 
+def _goes_on(rig: Any, stack: Stack, base: Channels, continuation: Channels) -> Plan:
+    """The plan of the continuation, led in by the base one frame before where its clip has ended by then."""
+    keyed = nla.keyed_channels(rig.animation_data, stack, undo.own_actions(rig))
+    lead, before = None, float(continuation.frames[0]) - 1.0
+    end = undo.clip_end(rig, stack)
+    if end is not None and end <= before:
+        lead = curves.at_frame(base, before)
+    return curves.plan_continuation(rig, continuation, keyed, lead)
+
+
 def _held_values(rig: Any, wanted: list[Curve], keyed: set[Channel]) -> list[tuple[Channel, float]]:
     """Channels of the plan that nothing below keys, with the values they have without any reaction of ours."""
     known = {Channel(p, i): v for r in rig.parametric_dynamics_reactions for p, i, v in records.load(r.held)}
@@ -127,7 +138,7 @@ def _apply(
     name: str,
     stack: Stack,
     plan: Plan,
-    continuation: Channels | None,
+    goes_on: Plan | None,
     blend: str,
     hold: bool,
 ) -> Any:
@@ -138,7 +149,6 @@ def _apply(
         raise LayerError(f"No channel of the chosen bones of '{rig.name}' can be keyed. Unlock or choose others.")
     keyed = nla.keyed_channels(rig.animation_data, stack, undo.own_actions(rig))
     held = _held_values(rig, plan.curves, keyed)
-    goes_on = curves.plan_continuation(rig, continuation, keyed) if continuation is not None else None
     record = rig.parametric_dynamics_reactions.add()
     record.name = _free_name(rig, name)
     record.blend = blend
@@ -186,13 +196,13 @@ def _write(
     hold: bool,
 ) -> None:
     anim, index = rig.animation_data, len(rig.parametric_dynamics_reactions) - 1
-    first = not rig.parametric_dynamics_base.used
+    first = records.base_of(rig) is None
     if first:
         undo.remember(rig, stack)
     if held:
         _write_hold(rig, record, held, span)
     if first and anim.action is not None and actions.curves_of(anim.action, actions.slot_of(anim)):
-        rig.parametric_dynamics_base.track = nla.push_down(anim, stack, span).name
+        records.base_of(rig).track = nla.push_down(anim, stack, span).name
     if first:
         undo.silence(rig, stack)
     if goes_on is not None and goes_on.curves:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from . import actions, nla
+from . import actions, nla, records
 from .nla import LayerError, Stack
 
 
@@ -20,7 +20,7 @@ def require(rig: Any) -> Stack:
     if anim.use_tweak_mode:
         raise LayerError(f"'{rig.name}' is in tweak mode. Leave it in the NLA editor (Tab), then apply.")
     stack = nla.read_stack(anim)
-    if rig.parametric_dynamics_base.used:
+    if records.base_of(rig) is not None:
         _check_again(rig, anim, stack)
     elif not stack.alone and not stack.tracks:
         raise LayerError(f"Nothing plays on '{rig.name}': unmute an NLA track or give it an action, then apply.")

@@ -1,10 +1,11 @@
 """From targets to the curves of a layer: which channels, which values.  Reads the rig, writes nothing."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
+from ..core import rotation
 from ..core.rotation import Array
 from . import delta as algebra
 from .actions import Channel, Curve, bone_path
@@ -123,12 +124,12 @@ def plan_identity(rig: Any, frames: Array, bones: list[str] | None) -> Plan:
     """Zero deltas on location, rotation in force and scale of the bones (all of them where None)."""
     plan, driven = Plan(frames, []), driven_channels(rig)
     for bone in rig.pose.bones if bones is None else [rig.pose.bones[name] for name in bones]:
-        rotation = rotation_property(bone.rotation_mode)
-        props = ["scale"] if _skipped_rotation(bone, driven) else [rotation, "scale"]
+        turn = rotation_property(bone.rotation_mode)
+        props = ["scale"] if _skipped_rotation(bone, driven) else [turn, "scale"]
         plan.curves += _location_curves(bone, np.zeros((len(frames), 3)), driven)
         for prop in props:
             quaternion = prop == "rotation_quaternion"
-            locks = {rotation: bone.lock_rotation, "scale": bone.lock_scale}[prop]
+            locks = {turn: bone.lock_rotation, "scale": bone.lock_scale}[prop]
             for i in range(4 if prop in ROTATION.values() else 3):
                 channel = Channel(bone_path(bone.name, prop), i)
                 if channel in driven or (prop not in ROTATION.values() and locks[i]):
@@ -138,26 +139,44 @@ def plan_identity(rig: Any, frames: Array, bones: list[str] | None) -> Plan:
     return plan
 
 
-def plan_continuation(rig: Any, continuation: Channels, keyed: set[Channel]) -> Plan:
-    """The base's own keyed channels at further frames, as absolute values."""
-    plan = Plan(np.asarray(continuation.frames, dtype=np.float64), [])
-    if len(plan.frames) < 1 or np.any(np.diff(plan.frames) <= 0.0):
+def plan_continuation(rig: Any, channels: Channels, keyed: set[Channel], lead: Channels | None = None) -> Plan:
+    """The base's own keyed channels at further frames, as absolute values.
+
+    lead: the base at one frame before, keyed too so that there is no step between the frames.
+    """
+    parts = [channels] if lead is None else [lead, channels]
+    plan = Plan(np.concatenate([part.frames for part in parts]), [])
+    if not len(channels.frames) or np.any(np.diff(plan.frames) <= 0.0):
         raise ValueError("continuation: expected ascending frames")
-    sources: list[tuple[str, str, Array]] = []
-    for i, name in enumerate(continuation.names):
-        mode = continuation.modes[i]
-        rotation = stored_rotation(continuation, i)
-        if mode == "QUATERNION":
-            rotation = algebra.rotation.continuous(rotation)
-        sources.append((name, bone_path(name, "location"), continuation.location[:, i]))
-        sources.append((name, bone_path(name, rotation_property(mode)), rotation))
-        sources.append((name, bone_path(name, "scale"), continuation.scale[:, i]))
-    group = "Object Transforms"
-    sources.append((group, "location", continuation.object_location))
-    sources.append((group, rotation_property(continuation.object_mode), continuation.object_rotation))
-    sources.append((group, "scale", continuation.object_scale))
-    for group, path, values in sources:
+    for sources in zip(*(_transforms(part) for part in parts), strict=True):
+        group, path, _ = sources[0]
+        values = np.concatenate([source[2] for source in sources])
+        if path.endswith("rotation_quaternion"):
+            values = rotation.continuous(values)
         for i in range(values.shape[-1]):
             if Channel(path, i) in keyed:
                 plan.curves.append(Curve(Channel(path, i), group, values[:, i]))
     return plan
+
+
+def _transforms(channels: Channels) -> list[tuple[str, str, Array]]:
+    """Group, path and values (K, 3 or 4) of every transform in force, bones first, then the object."""
+    found: list[tuple[str, str, Array]] = []
+    for i, name in enumerate(channels.names):
+        found.append((name, bone_path(name, "location"), channels.location[:, i]))
+        found.append((name, bone_path(name, rotation_property(channels.modes[i])), stored_rotation(channels, i)))
+        found.append((name, bone_path(name, "scale"), channels.scale[:, i]))
+    group = "Object Transforms"
+    found.append((group, "location", channels.object_location))
+    found.append((group, rotation_property(channels.object_mode), channels.object_rotation))
+    found.append((group, "scale", channels.object_scale))
+    return found
+
+
+def at_frame(channels: Channels, frame: float) -> Channels | None:
+    """The channels at one of their frames, K = 1, or None where they lack it."""
+    index = int(np.argmin(np.abs(channels.frames - frame)))
+    if abs(channels.frames[index] - frame) > 1e-6:
+        return None
+    arrays = {f.name: getattr(channels, f.name) for f in fields(channels)}
+    return Channels(**{k: v[index : index + 1] if isinstance(v, np.ndarray) else v for k, v in arrays.items()})

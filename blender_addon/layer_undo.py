@@ -14,6 +14,7 @@ def own_strips(rig: Any, record: Any) -> Iterator[tuple[Any, Any, str]]:
     """Track, strip and layer ("action", "hold", "continuation") of every strip that belongs to the reaction.
 
     By its action, so that tracks may be renamed; on a duplicated rig, whose actions are copies, by track and name.
+    The layer is "" where the action has been deleted.
     """
     if rig.animation_data is None:
         return
@@ -26,6 +27,8 @@ def own_strips(rig: Any, record: Any) -> Iterator[tuple[Any, Any, str]]:
                 action = next((original for original in own if _is_copy(action, original)), None)
             if action in own:
                 yield track, strip, own[action]
+            elif strip.action is None and track.name in names:
+                yield track, strip, ""
 
 
 def _is_copy(action: Any, original: Any) -> bool:
@@ -36,7 +39,8 @@ def _is_copy(action: Any, original: Any) -> bool:
 
 def own_actions(rig: Any) -> set[Any]:
     """Every action that belongs to a reaction of the rig."""
-    return {strip.action for record in rig.parametric_dynamics_reactions for _, strip, _ in own_strips(rig, record)}
+    records_ = rig.parametric_dynamics_reactions
+    return {strip.action for record in records_ for _, strip, layer in own_strips(rig, record) if layer}
 
 
 def note_track(record: Any, name: str) -> None:
@@ -65,9 +69,7 @@ def track_below_layers(rig: Any, upto: int) -> Any:
 
 def remember(rig: Any, stack: Stack) -> None:
     """Keep how the animation stands, before the first reaction changes it."""
-    anim, base = rig.animation_data, rig.parametric_dynamics_base
-    records.clear_base(base)
-    base.used = True
+    anim, base = rig.animation_data, rig.parametric_dynamics_base.add()
     base.nla_off = not anim.use_nla
     tracks = list(anim.nla_tracks)
     base.solo = records.dump([[i, track.name] for i, track in enumerate(tracks) if track.is_solo])
@@ -84,6 +86,16 @@ def remember(rig: Any, stack: Stack) -> None:
     base.residue = records.dump([[c.path, c.index, stored(rig, c)] for c in sorted(nla.missing_quaternions(keyed))])
 
 
+def clip_end(rig: Any, stack: Stack) -> float | None:
+    """The last key of the action that plays alone, or was pushed down for the rig's reactions; None where unknown."""
+    anim, base = rig.animation_data, records.base_of(rig)
+    if base is not None:
+        pushed = _pushed_strips(anim, base)
+        return float(pushed[0][1].frame_end) if len(pushed) == 1 else None
+    keys = actions.key_range(actions.curves_of(anim.action, actions.slot_of(anim))) if stack.alone else None
+    return keys[1] if keys is not None else None
+
+
 def stored(rig: Any, channel: Channel) -> float:
     """The value that the object itself holds."""
     return float(rig.path_resolve(channel.path)[channel.index])
@@ -91,7 +103,7 @@ def stored(rig: Any, channel: Channel) -> float:
 
 def silence(rig: Any, stack: Stack) -> None:
     """Let the tracks that played play on and no others, with solo off and the NLA on."""
-    anim, base = rig.animation_data, rig.parametric_dynamics_base
+    anim, base = rig.animation_data, records.base_of(rig)
     if not records.load(base.solo) and not base.nla_off:
         return
     for track in anim.nla_tracks:
@@ -137,9 +149,9 @@ def _remove_tracks(rig: Any, record: Any) -> None:
 
 def _restore_base(rig: Any) -> list[str]:
     """Put action, slot, blending, solo, mutes and NLA switch back as they stood before the first reaction."""
-    anim, base = rig.animation_data, rig.parametric_dynamics_base
+    anim, base = rig.animation_data, records.base_of(rig)
     notes: list[str] = []
-    if base.used and anim is not None:
+    if base is not None and anim is not None:
         notes += _restore_action(rig, anim, base)
         for track in _found(anim, base.silenced):
             track.mute = not track.mute
@@ -151,7 +163,7 @@ def _restore_base(rig: Any) -> list[str]:
             anim.nla_tracks.active = track
         for path, position, value in records.load(base.residue):
             write_back(rig, path, position, value)
-    records.clear_base(base)
+    rig.parametric_dynamics_base.clear()
     return notes
 
 
@@ -173,9 +185,7 @@ def _restore_action(rig: Any, anim: Any, base: Any) -> list[str]:
     action = pushed[0][1].action if pushed else base.action
     if anim.action is not None and anim.action != action:
         return [f"'{rig.name}' has a new action '{anim.action.name}': the one before stays in its NLA track."]
-    if action is None:
-        return [f"The action that was active on '{rig.name}' has been deleted: none is active now."]
-    if anim.action is None:
+    if anim.action is None and action is not None:
         actions.assign(anim, action, base.slot)
     for track, strip in pushed:
         track.strips.remove(strip)
@@ -185,6 +195,8 @@ def _restore_action(rig: Any, anim: Any, base: Any) -> list[str]:
     anim.action_blend_type = base.blend_type
     anim.action_influence = base.influence
     anim.action_extrapolation = base.extrapolation
+    if action is None:
+        return [f"The action that was active on '{rig.name}' has been deleted: none is active now."]
     return []
 
 
@@ -195,12 +207,13 @@ def _pushed_strips(anim: Any, base: Any) -> list[tuple[Any, Any]]:
     foreign = set(records.load(base.foreign))
     tracks = [t for t in anim.nla_tracks if t.name == base.track]
     tracks = tracks or [t for t in anim.nla_tracks if t.name not in foreign]
-    found = [(track, strip) for track in tracks for strip in track.strips if strip.action is not None]
-    return [
-        (track, strip)
-        for track, strip in found
-        if strip.action == base.action or (base.action is not None and _is_copy(strip.action, base.action))
-    ]
+    found = [(track, strip) for track in tracks for strip in track.strips if not len(strip.strips)]
+    return [(track, strip) for track, strip in found if _is_or_copies(strip.action, base.action)]
+
+
+def _is_or_copies(action: Any, original: Any) -> bool:
+    """Whether an action (None: deleted) is the original or a copy of it."""
+    return action == original or (action is not None and original is not None and _is_copy(action, original))
 
 
 def write_back(rig: Any, path: str, position: int, value: float) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import bpy
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import layer
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions, layer
 from bl_ext.user_default.parametric_dynamics.core.errors import CoreError
 
 from tests.blender import layer_tools as tools
@@ -52,3 +52,33 @@ def test_identity_moves_nothing(label, path, open_file, tmp_path, record_propert
     if not rigs:
         pytest.skip(f"{label}: {refused or REST_ONLY}")
     record_property("worst_mm", tools.check_neutral(rigs, tmp_path))
+
+
+GAME = Path("1_game_characters")
+CLIPS = [
+    (GAME / "RobotExpressive.source.glb", ("Walking", "Death", "Sitting", "Wave")),  # 17 posed channels without keys
+    (GAME / "kaykit" / "Med_General.glb", ("Hit_A", "Spawn_Air")),  # ends on fractional frames, scaled bones
+    (GAME / "kaykit" / "Med_MovementBasic.glb", ("Walking_A",)),
+    (Path("3_odd_rigs") / "RobotExpressive.blend", ("Walking",)),  # IK, tracks of its own
+]
+
+
+def plain_name(action):
+    """The clip's name without what importers and Blender versions put around it."""
+    return action.name.split("|")[-1].removeprefix("Robot_").removesuffix("_Rig_Medium").removesuffix("_RobotArmature")
+
+
+@pytest.mark.parametrize(("path", "clip"), [(p, clip) for p, clips in CLIPS for clip in clips], ids=str)
+def test_identity_on_a_chosen_clip(path, clip, data, open_file, tmp_path, record_property):
+    """Another clip than the importer's: unkeyed bones keep what the one before left."""
+    tools.ensure_records()
+    rig = open_file(data / path)[0]
+    anim = rig.animation_data
+    found = [action for action in bpy.data.actions if plain_name(action) == clip]
+    assert found, sorted(action.name for action in bpy.data.actions)
+    tools.set_frame(15)
+    anim.action = found[0]
+    if actions.LAYERED:
+        anim.action_slot = anim.action_suitable_slots[0]
+    tools.set_frame(3)
+    record_property("worst_mm", tools.check_neutral([rig], tmp_path))
