@@ -1,6 +1,7 @@
 """The canonical actor: a rig's bones as bodies in anatomical order, and its clip at canonical size.
 
-One canonical body (`bodies.HEIGHT`, `bodies.MASS`) serves every rig: a mouse, a giant and a rig of scale 0.01 look alike
+One canonical body (`bodies.HEIGHT`, `bodies.MASS`) serves every rig: a mouse, a giant and a rig of scale 0.01 look
+alike
 from here on.  How tall the figure is meant to be only scales gravity.
 """
 
@@ -21,15 +22,17 @@ GRAVITY = 9.81  # [m/s^2]
 
 
 def base_role(role: str) -> str:
-    """"upper_arm.L" -> "upper_arm", "spine.2" -> "spine"."""
+    """ "upper_arm.L" -> "upper_arm", "spine.2" -> "spine"."""
     return role.partition(".")[0]
 
 
 @dataclass(frozen=True, eq=False)
 class Actor:
-    """A rig ready to be simulated.  Arrays named `bones` hold bone indices of the skeleton, `bodies` indices of the model.
+    """A rig ready to be simulated.  Arrays named `bones` hold bone indices of the skeleton, `bodies` indices of the
+    model.
 
-    height: what the figure is meant to measure [m]; it scales gravity only.  mirrored: the rig's object is a mirror image.
+    height: what the figure is meant to measure [m]; it scales gravity only.  mirrored: the rig's object is a mirror
+    image.
     """
 
     skeleton: Skeleton
@@ -145,7 +148,9 @@ class Actor:
                 return self.names.index(bone)
             body = self.first(bone)
             if body < 0:
-                raise SituationError(f"The rig has no bone or role '{bone}'. Choose one of its {len(self.names)} bones.")
+                raise SituationError(
+                    f"The rig has no bone or role '{bone}'. Choose one of its {len(self.names)} bones."
+                )
             return body
         for role in alternatives:
             if (body := self.first(role)) >= 0:

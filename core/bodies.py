@@ -51,12 +51,8 @@ def measure(skeleton: Skeleton, anatomy: Anatomy, mass: Mapping[str, float] | No
 
     mass: bone name -> kg; overrides one body, the others keep theirs.
     """
-    scale = HEIGHT / anatomy.size
-    given = {skeleton.index(name): float(value) for name, value in (mass or {}).items()}
-    for i, value in given.items():
-        if not value > 0.0:
-            raise ModelError(f"Bone '{skeleton.names[i]}' has no mass. Give it a mass above 0 kg.")
-    n = len(skeleton.names)
+    scale, n = HEIGHT / anatomy.size, len(skeleton.names)
+    given = {skeleton.index(name): _positive(name, value) for name, value in (mass or {}).items()}
     skinned = np.zeros(n, dtype=bool)
     if skeleton.skin is not None:
         skinned[np.unique(skeleton.skin.owner[skeleton.skin.owner >= 0])] = True
@@ -89,6 +85,12 @@ def measure(skeleton: Skeleton, anatomy: Anatomy, mass: Mapping[str, float] | No
         length=length,
         scale=scale,
     )
+
+
+def _positive(name: str, value: float) -> float:
+    if not value > 0.0:
+        raise ModelError(f"Bone '{name}' has no mass. Give it a mass above 0 kg.")
+    return float(value)
 
 
 def _solids(skeleton: Skeleton, home: np.ndarray, scale: float) -> tuple[Array, Array, Array, list[Array]]:

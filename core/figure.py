@@ -80,7 +80,8 @@ def _loose_feet(draft: Draft) -> None:
     """Feet named as IK targets: skinned bones hung from the rig's root near the end of a leg that lacks them."""
     head = draft.skeleton.head
     ends: list[tuple[tuple[str, ...], str, int, float]] = []  # (order, side, last bone of the limb, reach)
-    for order in (LEG, ARM):
+    orders: tuple[tuple[str, ...], ...] = (LEG, ARM)
+    for order in orders:
         for side in "LR":
             chain = [draft.find(role, side)[-1] for role in order[1:4] if draft.find(role, side)]
             if len(chain) > 1:

@@ -1,7 +1,9 @@
 """Forces: each adds its force and its impedance to the Load of one step, linearly implicit about the clip.
 
-A spring of stiffness K and damping D pulls with what it will be at the end of the step.  With e and e' the deviation from
-the clip and its rate on arrival, and a - a_clip what the step adds to the rate: f = -K (e + h e') - D e' - Z (a - a_clip),
+A spring of stiffness K and damping D pulls with what it will be at the end of the step.  With e and e' the deviation
+from
+the clip and its rate on arrival, and a - a_clip what the step adds to the rate: f = -K (e + h e') - D e' - Z (a -
+a_clip),
 Z = h D + h^2 K.  On the clip every term is zero, so a force is silent there whatever its stiffness or its limits.
 """
 
@@ -21,7 +23,8 @@ from .spatial import apply, skew
 class Step:
     """What forces may look at: step k of length h [s] at time t, the state on arrival and its deviation from the clip.
 
-    e: (..., n, 6) pose relative to the clip's, [rotation vector, displacement], body frame.  e_dot: (..., n, 6) its rate
+    e: (..., n, 6) pose relative to the clip's, [rotation vector, displacement], body frame.  e_dot: (..., n, 6) its
+    rate
     on arrival.  a_clip: (..., n, 6) the clip's joint acceleration in the step, body frame.
     """
 
@@ -66,7 +69,8 @@ class Muscle:
     """Springs and dampers to the clip's joint pose, with the clip's own torque as feed-forward.
 
     stiffness, damping: (n, 6, 6) body frames.  tone: (K,) factor on the stiffness over time; damping goes with its root
-    so that the damping ratio stays.  ceiling: (n,) most torque of the spring [N m], inf = none.  share: (n,) part of the clip's
+    so that the damping ratio stays.  ceiling: (n,) most torque of the spring [N m], inf = none.  share: (n,) part of
+    the clip's
     inverse dynamics and of the weight that is carried.  feed_forward: (K, n, 6) inverse dynamics without gravity.
     """
 
@@ -98,7 +102,8 @@ class Limit:
     """One-sided springs that keep the deviation from the clip inside a range, rising before its end.
 
     bodies: (m,).  axis: (m, 3) hinge axis, body frame; zero = a cone, limited in every direction alike.
-    low, high: (K, m) range of the deviation about the axis [rad]; a cone uses `high`.  soft: part of the range that is free.
+    low, high: (K, m) range of the deviation about the axis [rad]; a cone uses `high`.  soft: part of the range that
+    is free.
     stiffness, damping: (m,) [N m/rad], [N m s/rad] where the range ends.
     """
 
@@ -137,7 +142,8 @@ class WorldSpring:
     """Holds bodies to the clip's pose in the world: planted feet.
 
     bodies: (m,).  stiffness, damping: (m, 6, 6) at the body's origin, world axes, [angular, linear].
-    rotation: (K, m, 4), position: (K, m, 3) the clip's world poses.  twist, acceleration: (K, m, 6) of the clip on arrival
+    rotation: (K, m, 4), position: (K, m, 3) the clip's world poses.  twist, acceleration: (K, m, 6) of the clip on
+    arrival
     and in the step, [angular, linear at the body's origin], world axes; see `of_clip`.
     """
 

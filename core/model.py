@@ -70,7 +70,9 @@ class Model:
         carried = self.ancestor.T @ self.inertia[:, 5, 5]
         for i, joint in enumerate(self.joints):
             if len(joint) and carried[i] <= 0.0:
-                raise ModelError(f"Bone '{self.names[i]}' carries no mass. Give it a mass above 0 kg or stop simulating it.")
+                raise ModelError(
+                    f"Bone '{self.names[i]}' carries no mass. Give it a mass above 0 kg or stop simulating it."
+                )
 
     @property
     def n(self) -> int:

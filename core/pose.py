@@ -16,7 +16,8 @@ UNIMPORTANT, IMPORTANT, VERY_IMPORTANT = 10.0, 50.0, 400.0
 class Pose:
     """Bone poses with their importance.
 
-    rotation: (..., n, 4) wxyz.  translation: (..., n, 3).  weight: (..., n) importance, 0 = says nothing about the bone.
+    rotation: (..., n, 4) wxyz.  translation: (..., n, 3).  weight: (..., n) importance, 0 = says nothing about the
+    bone.
     """
 
     rotation: Array
@@ -30,7 +31,8 @@ class Pose:
     __rmul__ = __mul__
 
     def __add__(self, other: "Pose") -> "Pose":
-        """Weighted slerp on the shorter arc with t = w_r / (w_q + w_r) (3.20-3.24); the sum keeps the higher importance."""
+        """Weighted slerp on the shorter arc with t = w_r / (w_q + w_r) (3.20-3.24); the sum keeps the higher
+        importance."""
         total = self.weight + other.weight
         t = np.where(total > 0.0, other.weight / np.where(total > 0.0, total, 1.0), 0.0)
         return mix(self, other, t)

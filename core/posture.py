@@ -124,8 +124,8 @@ def measure(draft: Draft, stance: Stance) -> tuple[float, float, str]:
     """(floor, size, note): where the ground is along `up` and the length that counts as the figure's height.
 
     biped: floor to the top of the head (skin, else bones).  quadruped: twice the height of the shoulder or hip joint
-    that stands higher, because a 75 kg animal (a big wolf) is about 0.85 m high there.  other: the largest extent of skin and
-    joints.
+    that stands higher, because a 75 kg animal (a big wolf) is about 0.85 m high there.  other: the largest extent
+    of skin and joints.
     """
     skeleton, up = draft.skeleton, stance.up
     heights, skin = skeleton.head @ up, skeleton.skin

@@ -31,7 +31,8 @@ MOST_HALVINGS = 5
 class Reaction:
     """What a hit does to a clip, as deviations from it in anatomical joints.
 
-    actor, model.  start: [s] of the hit.  times: (K + 1,) [s].  turn: (K + 1, n, 3) rotation vectors, body frame, on the
+    actor, model.  start: [s] of the hit.  times: (K + 1,) [s].  turn: (K + 1, n, 3) rotation vectors, body frame, on
+    the
     right of the clip's joint rotation.  travel: (K + 1, n, 3) displacement of the joint, parent frame [m].
     moving: (n,) bodies that may deviate.  struck: body that took the blow; point: where, body frame [m];
     direction: (3,) world.  warnings: sentences for the user.
@@ -91,7 +92,8 @@ def react(
 ) -> Generator[float, None, Reaction]:
     """Simulate one hit on a clip that lasts at least as long as the reaction.
 
-    settings: what the user says about single bones, by bone name.  fixed: bones that something else owns (a constraint, a
+    settings: what the user says about single bones, by bone name.  fixed: bones that something else owns (a
+    constraint, a
     driver), by bone name, with the owner; a simulated bone among them is refused, a supporting one left to the clip.
     Stretches in which a body turns too far in a sub-step are repeated from their checkpoint with half the sub-step.
     """
@@ -182,4 +184,4 @@ def run(steps: Generator[float, None, Reaction]) -> Reaction:
         try:
             next(steps)
         except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
+            return stop.value

@@ -19,7 +19,8 @@ class Reference:
     """K sub-steps of a clip in the anatomical tree, model order.
 
     times: (K + 1,) [s] start of each step, and the end.  rotation: (K + 1, n, 4).  position: (K + 1, n, 3) [m].
-    twist: (K, n, 6) from pose k to k + 1, body frame.  acceleration: (K, n, 6).  initial: (n, 6) twist on arrival at pose 0.
+    twist: (K, n, 6) from pose k to k + 1, body frame.  acceleration: (K, n, 6).  initial: (n, 6) twist on arrival at
+    pose 0.
     """
 
     times: Array
@@ -87,7 +88,7 @@ def build(
     samples: (T,) [s].  rotation: (T, n, 4), position: (T, n, 3) joint poses.  start: time of pose 0 [s].
     h: [s] length of the steps.  before: [s] length of the step that ends at pose 0, where it differs.
     """
-    grid = start + h * np.arange(-1, steps + 1)
+    grid: Array = start + h * np.arange(-1.0, steps + 1.0)
     grid[0] = start - (before or h)
     q, p = rotations(samples, rotation, grid), hermite(samples, position, grid)
     length = np.full((steps + 1, 1, 1), h)

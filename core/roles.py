@@ -55,7 +55,8 @@ _TABLE = {
     "head": "head skull",
     "jaw": "jaw lowerjaw chin mandible mouth",
     "tail": "tail tailbase",
-    "root": "root rootjoint master reference origin bone armature cog com trajectory global world rootmotion motion bip biped",
+    "root": """root rootjoint master reference origin bone armature cog com trajectory global world rootmotion motion
+        bip biped""",
     "body*": "body",
     "hip": "hipjoint",
     "clavicle": "clavicle collar collarbone scapula shoulderblade",

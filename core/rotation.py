@@ -33,11 +33,10 @@ def conjugate(q: Array) -> Array:
     return q * np.array([1.0, -1.0, -1.0, -1.0])
 
 
-def normalize(q: ArrayLike) -> Array:
+def normalize(q: Array) -> Array:
     """Scale to unit length; a zero quaternion becomes the identity."""
-    q = np.asarray(q, dtype=np.float64)
     length = np.linalg.norm(q, axis=-1, keepdims=True)
-    return np.where(length > 0.0, q / np.where(length > 0.0, length, 1.0), IDENTITY)
+    return np.where(length > 0.0, np.asarray(q) / np.where(length > 0.0, length, 1.0), IDENTITY)
 
 
 def cross(a: Array, b: Array) -> Array:
@@ -78,9 +77,10 @@ def angle(a: Array, b: Array) -> Array:
 
 def continuous(q: Array, axis: int = 0) -> Array:
     """Flip signs so that neighbours along `axis` lie in the same half-sphere."""
-    q = np.moveaxis(np.asarray(q, dtype=np.float64), axis, 0)
-    dots = np.einsum("t...i,t...i->t...", q[1:], q[:-1])
-    signs = np.concatenate((np.ones_like(q[:1, ..., 0]), np.cumprod(np.where(dots < 0.0, -1.0, 1.0), axis=0)))
+    q = np.moveaxis(q, axis, 0)
+    dots: Array = np.einsum("t...i,t...i->t...", q[1:], q[:-1])
+    flips = np.where(dots < 0.0, -1.0, 1.0)
+    signs: Array = np.concatenate((np.ones_like(q[:1, ..., 0]), np.cumprod(flips, axis=0)))
     return np.moveaxis(q * signs[..., None], 0, axis)
 
 

@@ -17,8 +17,10 @@ FOLDER = Path(__file__).parent / "situations"
 class BoneSetting:
     """What a situation says about one bone; None leaves the general value.
 
-    angle: [deg] of the bone's axis of rotation about its link, see `links.axis`.  velocity: [deg/s] about it, times `multiplier`.
-    mass: [kg] of the canonical 75 kg body.  frequency [Hz], ratio: of the muscle.  weight: 0..1, part of the reaction that shows.
+    angle: [deg] of the bone's axis of rotation about its link, see `links.axis`.  velocity: [deg/s] about it, times
+    `multiplier`.
+    mass: [kg] of the canonical 75 kg body.  frequency [Hz], ratio: of the muscle.  weight: 0..1, part of the reaction
+    that shows.
     """
 
     angle: float = 90.0
@@ -74,9 +76,13 @@ class Situation:
         if not self.hit:
             raise SituationError(f"Situation '{self.name}': hit names no role. Give at least one, such as \"chest\".")
         if self.drive not in ("impulse", "velocities"):
-            raise SituationError(f"Situation '{self.name}': drive '{self.drive}' is unknown. Use 'impulse' or 'velocities'.")
+            raise SituationError(
+                f"Situation '{self.name}': drive '{self.drive}' is unknown. Use 'impulse' or 'velocities'."
+            )
         if not sum(x * x for x in self.direction) > 0.0:
-            raise SituationError(f"Situation '{self.name}': the direction has no length. Give it one that points somewhere.")
+            raise SituationError(
+                f"Situation '{self.name}': the direction has no length. Give it one that points somewhere."
+            )
 
     def with_changes(self, **changes: Any) -> "Situation":
         """A copy with some values changed."""

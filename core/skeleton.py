@@ -42,7 +42,13 @@ class Skeleton:
         n = len(self.names)
         if n == 0:
             raise ModelError("The armature has no bones. Add bones or choose another armature.")
-        for name, shape in (("parent", (n,)), ("head", (n, 3)), ("tail", (n, 3)), ("rotation", (n, 4)), ("deform", (n,))):
+        for name, shape in (
+            ("parent", (n,)),
+            ("head", (n, 3)),
+            ("tail", (n, 3)),
+            ("rotation", (n, 4)),
+            ("deform", (n,)),
+        ):
             got = np.shape(getattr(self, name))
             if got != shape:
                 raise ValueError(f"Skeleton.{name}: expected shape {shape}, got {got}")

@@ -56,7 +56,9 @@ class Stage:
         self.model = actor.model(self.moving, self.base)
         self.moving = np.array([len(j) > 0 for j in self.model.joints])
         if not self.moving[self.struck] and not self.moving.any():
-            raise SituationError(f"Situation '{situation.name}' moves no bone of this rig. Choose another or set bones to Simulated.")
+            raise SituationError(
+                f"Situation '{situation.name}' moves no bone of this rig. Choose another or set bones to Simulated."
+            )
         self.start = hit.frame / clip.fps
         if not clip.times[0] - 1e-9 <= self.start <= clip.times[-1] + 1e-9:
             raise ClipError(
@@ -85,7 +87,9 @@ class Stage:
         for i in owned:
             if wanted[i]:
                 name = actor.names[i]
-                raise SituationError(f"Bone '{name}' is moved by {fixed[name]}. Mute that, or exclude the bone from the simulation.")
+                raise SituationError(
+                    f"Bone '{name}' is moved by {fixed[name]}. Mute that, or exclude the bone from the simulation."
+                )
         support = [i for i, r in enumerate(actor.roles) if base_role(r) in situation.support and not wanted[i]]
         legs = [i for i in range(len(actor.roles)) if base_role(actor.roles[i]) in ("thigh", "shin", "foot")]
         base = actor.first("pelvis") if "pelvis" in situation.support else -1
@@ -100,7 +104,8 @@ class Stage:
         return moving, base
 
     def reference(self, start: float, steps: int, h: float, before: float) -> Reference:
-        """The clip from a moment on, in sub-steps of length h; `before` is the length of the sub-step that ends there."""
+        """The clip from a moment on, in sub-steps of length h; `before` is the length of the sub-step that ends
+        there."""
         return build(self.samples, *self.joints, start, steps, h, before)
 
     def forces(self, reference: Reference) -> list[Force]:

@@ -16,7 +16,16 @@ from .situation import BoneSetting, Situation
 
 # How far joints may leave the clip [deg]; a trunk shares its range among its spine bones.
 TRUNK_RANGE = 42.0
-CONE = {"neck": 22.0, "head": 22.0, "clavicle": 18.0, "upper_arm": 75.0, "hand": 45.0, "thigh": 50.0, "foot": 35.0, "toe": 30.0}
+CONE = {
+    "neck": 22.0,
+    "head": 22.0,
+    "clavicle": 18.0,
+    "upper_arm": 75.0,
+    "hand": 45.0,
+    "thigh": 50.0,
+    "foot": 35.0,
+    "toe": 30.0,
+}
 CONE |= {"tail": 35.0, "ear": 25.0, "finger": 20.0, "pelvis": 30.0}
 HINGE = {"forearm": (-3.0, 150.0), "shin": (-2.0, 150.0)}  # flexion from straight [deg]
 SOFT = 0.6  # part of a range that is free
@@ -26,7 +35,8 @@ FOOT_FREQUENCY, FOOT_LEVER = 6.0, 0.1  # planted feet: [Hz] with the whole body'
 
 
 def effective_inertia(model: Model, kin: Kinematics) -> Array:
-    """(n, 6, 6) inertia of all that a joint carries, body frame, mean over the leading axis; rotation and travel uncoupled."""
+    """(n, 6, 6) inertia of all that a joint carries, body frame, mean over the leading axis; rotation and travel
+    uncoupled."""
     flat = kin.I.reshape(kin.I.shape[:-2] + (36,))
     composite = (model.ancestor.T @ flat).reshape(kin.I.shape)
     inner = np.swapaxes(kin.X, -1, -2) @ composite @ kin.X
@@ -84,7 +94,9 @@ def limits(actor: Actor, moving: np.ndarray, inertia: Array, hinges: Hinges, fle
     spine = max(sum(base_role(r) == "spine" for r in actor.roles), 1)
     cone = {**CONE, "spine": TRUNK_RANGE / spine}
     hinged = set(hinges.bodies.tolist())
-    round_ = np.array([i for i in np.flatnonzero(moving) if i not in hinged and base_role(actor.roles[i]) in cone], dtype=int)
+    round_ = np.array(
+        [i for i in np.flatnonzero(moving) if i not in hinged and base_role(actor.roles[i]) in cone], dtype=int
+    )
     high = np.radians([cone[base_role(actor.roles[i])] for i in round_])
     out = []
     if len(round_):

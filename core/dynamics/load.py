@@ -12,8 +12,10 @@ from ..rotation import Array
 class Load:
     """Forces, and impedances Z that make them linear in the acceleration: f(a) = f - Z a (linearly implicit).
 
-    force: (..., n, 6) at the joints, dual to the joint twist, body frame.  Z: (..., n, 6, 6) joint impedance, same frame.
-    wrench: (..., n, 6) on the bodies, shared frame of the Kinematics.  body_Z: (..., n, 6, 6) body impedance, same frame;
+    force: (..., n, 6) at the joints, dual to the joint twist, body frame.  Z: (..., n, 6, 6) joint impedance, same
+    frame.
+    wrench: (..., n, 6) on the bodies, shared frame of the Kinematics.  body_Z: (..., n, 6, 6) body impedance, same
+    frame;
         it acts on the true acceleration, gravity left out.
     prescribed: (..., n, 6) acceleration of the joint twist where the joint is not dynamic, body frame.
     gravity: (3,) world [m/s^2].

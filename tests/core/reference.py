@@ -27,7 +27,12 @@ class Pinocchio:
             tuple(j["name"] for j in self.joints),
             np.array([j["parent"] for j in self.joints]),
             tuple(self.axes),
-            np.array([inertia(np.array(j["mass"]), np.array(j["com"]), np.array(j["inertia_about_com"])) for j in self.joints]),
+            np.array(
+                [
+                    inertia(np.array(j["mass"]), np.array(j["com"]), np.array(j["inertia_about_com"]))
+                    for j in self.joints
+                ]
+            ),
         )
         self.gravity = np.array(self.data["gravity"])
 
@@ -49,11 +54,14 @@ class Pinocchio:
         return State(np.array(rotation), np.array(position), np.array(twist))
 
     def joint_force(self, tau):
-        return np.array([np.array(tau)[j["idx_v"] : j["idx_v"] + j["nv"]] @ S for j, S in zip(self.joints, self.axes, strict=True)])
+        return np.array(
+            [np.array(tau)[j["idx_v"] : j["idx_v"] + j["nv"]] @ S for j, S in zip(self.joints, self.axes, strict=True)]
+        )
 
 
 class Mujoco:
-    """A ref_mj_*.json: several hinges per body become massless bodies in a row; free joint [linear world, angular local]."""
+    """A ref_mj_*.json: several hinges per body become massless bodies in a row; free joint [linear world, angular
+    local]."""
 
     def __init__(self, path):
         self.data = json.loads(path.read_text())
@@ -79,7 +87,9 @@ class Mujoco:
                 else:
                     joints.append(prismatic(j["axis"]))
                 masses.append(
-                    inertia(np.array(body["mass"]), np.array(body["com"]), np.array(body["inertia_about_com"])) if final else np.zeros((6, 6))
+                    inertia(np.array(body["mass"]), np.array(body["com"]), np.array(body["inertia_about_com"]))
+                    if final
+                    else np.zeros((6, 6))
                 )
                 place = (np.array([1.0, 0, 0, 0]), np.zeros(3))
             last[b] = up
@@ -119,6 +129,11 @@ def rbdl_model(case):
     for b in case["bodies"]:
         axis = b["joint"].get("axis")
         joints.append(revolute(axis) if b["joint"]["type"] == "revolute" else np.zeros((0, 6)))
-    I = [inertia(np.array(float(b["mass"])), np.array(b["com"], float), np.diag(np.array(b["inertia_about_com_diag"], float))) for b in case["bodies"]]
+    I = [
+        inertia(
+            np.array(float(b["mass"])), np.array(b["com"], float), np.diag(np.array(b["inertia_about_com_diag"], float))
+        )
+        for b in case["bodies"]
+    ]
     names = tuple(b["name"] for b in case["bodies"])
     return Model(names, np.array([b["parent"] for b in case["bodies"]]), tuple(joints), np.array(I))

@@ -48,19 +48,25 @@ def test_walk_and_wave():
     assert w_walk[0] == w_wave[1] == 400.0 and w_walk[1] == w_wave[0] == 10.0
     zero = np.zeros((30, 2, 3))
     mixed = Pose(walk, zero, w_walk) + Pose(wave, zero, w_wave)
-    np.testing.assert_allclose(np.linalg.norm(log(mixed.rotation), axis=-1)[7], 0.8 * np.abs(np.sin(6 * t[7])) * 400 / 410)
+    np.testing.assert_allclose(
+        np.linalg.norm(log(mixed.rotation), axis=-1)[7], 0.8 * np.abs(np.sin(6 * t[7])) * 400 / 410
+    )
 
 
 def test_envelope_of_the_document():
     """Attack 0.1, sustain 0.1, relaxation 2.5 s with (1 - cos u) / 2 ramps."""
     e = Envelope(0.1, 0.1, 2.5, "hold")
     assert e.duration == pytest.approx(2.7)
-    np.testing.assert_allclose(e([-0.1, 0.0, 0.05, 0.1, 0.15, 0.2, 1.45, 2.7, 3.0]), [0, 0, 0.5, 1, 1, 1, 0.5, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(
+        e([-0.1, 0.0, 0.05, 0.1, 0.15, 0.2, 1.45, 2.7, 3.0]), [0, 0, 0.5, 1, 1, 1, 0.5, 0, 0], atol=1e-12
+    )
     np.testing.assert_allclose(e(0.2 + 2.5 / 4), (1 + np.cos(np.pi / 4)) / 2, atol=1e-12)
     assert Envelope(0.0, 1.0, 1.0)(0.0) == 1.0
 
 
-@pytest.mark.parametrize("wrong", [{"attack": -1.0}, {"mode": "loop"}, {"attack": 0.0, "sustain": 0.0, "relaxation": 0.0}])
+@pytest.mark.parametrize(
+    "wrong", [{"attack": -1.0}, {"mode": "loop"}, {"attack": 0.0, "sustain": 0.0, "relaxation": 0.0}]
+)
 def test_envelope_refuses(wrong):
     with pytest.raises(SituationError):
         Envelope(**wrong)
@@ -72,7 +78,8 @@ def tip(link, angle, axes=AXES):
 
 
 def test_link_axes_reproduce_the_documents_directions():
-    """Leg from the back: thigh 90, +300 swings forward; outside (R leg): 0, +900 swings left; chest from the back: forward."""
+    """Leg from the back: thigh 90, +300 swings forward; outside (R leg): 0, +900 swings left; chest from the back:
+    forward."""
     np.testing.assert_allclose(tip(DOWN, 90), FORWARD, atol=1e-12)
     np.testing.assert_allclose(tip(UP, 90), FORWARD, atol=1e-12)
     np.testing.assert_allclose(tip(DOWN, 0), AXES[0], atol=1e-12)

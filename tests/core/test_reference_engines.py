@@ -109,7 +109,11 @@ def test_rbdl_floating_base(data, forward):
     model = Model(("base", "child"), np.array([-1, 0]), (FREE, revolute([0, 0, 1])), body)
     for case in cases["floating_base"][0]["cases"]:
         yaw = case["q"][3]
-        state = State(np.array([exp(np.array([0, 0, yaw])), exp(np.zeros(3))]), np.array([[0.0, 0, 0], [2, 0, 0]]), np.zeros((2, 6)))
+        state = State(
+            np.array([exp(np.array([0, 0, yaw])), exp(np.zeros(3))]),
+            np.array([[0.0, 0, 0], [2, 0, 0]]),
+            np.zeros((2, 6)),
+        )
         load = Load.zero(model, np.array(cases["gravity"]))
         load.add_joint(np.array([np.zeros(6), [0, 0, case["tau"][6], 0, 0, 0]]))
         u = forward(model, kinematics(model, state), load)
@@ -120,7 +124,14 @@ def test_rbdl_floating_base(data, forward):
 def test_rbdl_point_kinematics(data):
     """Velocity and acceleration of a point of a free body, with intrinsic Z-Y-X rotations as massless hinges."""
     ref = json.loads((data / "4_dynamics" / "ref_RBDL_unit_tests.json").read_text())["point_kinematics"]
-    axes = [np.eye(6)[3:4], np.eye(6)[4:5], np.eye(6)[5:6], revolute([0, 0, 1]), revolute([0, 1, 0]), revolute([1, 0, 0])]
+    axes = [
+        np.eye(6)[3:4],
+        np.eye(6)[4:5],
+        np.eye(6)[5:6],
+        revolute([0, 0, 1]),
+        revolute([0, 1, 0]),
+        revolute([1, 0, 0]),
+    ]
     masses = np.zeros((6, 6, 6))
     masses[5] = inertia(np.array(1.0), np.zeros(3), np.eye(3))
     model = Model(tuple("xyzZYX"), np.arange(-1, 5), tuple(axes), masses)

@@ -32,8 +32,7 @@ def muscle(model, reference, frequency, share=1.0, ratio=0.7):
 
 
 def last(generator):
-    for run in generator:
-        pass
+    *_, run = generator
     return run
 
 
@@ -130,7 +129,8 @@ def still(model, steps, h):
 
 
 def test_pulse_changes_momentum_by_the_impulse_and_a_floating_chain_keeps_it():
-    """Linear momentum = impulse, angular momentum about the centre of mass = r x impulse, both to the first order in h."""
+    """Linear momentum = impulse, angular momentum about the centre of mass = r x impulse, both to the first order in
+    h."""
     n = 5
     about = np.tile(0.02 * np.eye(3), (n, 1, 1))
     body = inertia(np.full(n, 2.0), np.tile([0.0, 0, 0.15], (n, 1)), about)

@@ -1,0 +1,149 @@
+"""One reaction from scene to scene: read once, solve in the core, write once.
+
+    job = job.read(context, armature, situation, hit)     refuses, changes nothing
+    reaction = yield-ing job.solve()                      pure numbers, may be dropped
+    name = job.write(context, reaction)                   the baker
+The job keeps names and arrays, never bpy references: it survives undo and modal steps.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import bpy
+import numpy as np
+
+from ..core.actor import Actor
+from ..core.anatomy import Anatomy, analyse
+from ..core.bodies import HEIGHT, measure
+from ..core.errors import ClipError
+from ..core.react import Hit, Reaction, react
+from ..core.rotation import Array
+from ..core.situation import BoneSetting, Situation
+from ..core.skeleton import Clip
+from . import clip as clips
+from . import layer, mapping, rig, source
+from .channels import Channels, frame_grid
+
+LEAD = 3  # frames read before and after a reaction, for velocities at its ends
+
+
+@dataclass(eq=False)
+class Job:
+    """Everything a reaction needs, read from the scene.
+
+    frames: (T,) read.  keyed: (T,) bool, frames that get keys.  plays: what happens where the clip is shorter than the
+    reaction: "" | "plays on" | "repeated" | "held".  continuation: channels of the frames that we must add to the clip.
+    """
+
+    armature: str
+    actor: Actor
+    clip: Clip
+    channels: Channels
+    keyed: np.ndarray
+    situation: Situation
+    hit: Hit
+    settings: dict[str, BoneSetting]
+    fixed: dict[str, str]
+    source: source.Source
+    plays: str = ""
+    continuation: Channels | None = None
+    warnings: list[str] = field(default_factory=list)
+
+    def solve(self):
+        """The core's generator: yields progress 0..1, returns the Reaction."""
+        return react(self.actor, self.clip, self.situation, self.hit, self.settings, self.fixed)
+
+    @property
+    def frames(self) -> Array:
+        """(K,) frames that get keys."""
+        return self.clip.frames[self.keyed]
+
+    def write(self, context, reaction: Reaction, *, name="", blend="COMBINE") -> str:
+        """Bake the reaction to its own NLA layer; its name."""
+        armature = bpy.data.objects[self.armature]
+        shown, channels = pick(self.clip, self.keyed), pick_channels(self.channels, self.keyed)
+        q, p = mapping.armature_poses(self.actor, shown, *reaction.poses(shown))
+        targets = mapping.targets(self.actor, shown, channels, armature, q, p)
+        self.warnings.extend(reaction.warnings)
+        return layer.apply(
+            context,
+            armature,
+            name=name or "{}, {}".format(self.situation.name, self.source.action),
+            frames=self.frames,
+            targets=targets,
+            base=channels,
+            continuation=self.continuation,
+            blend=blend,
+            warnings=self.warnings,
+        )
+
+
+def read(context, armature, situation, hit=None, *, settings=None, roles=None, height=0.0) -> Job:
+    """Read the rig and its clip around a hit; raises CoreError with the reason where it can't react.
+
+    hit: None = the situation's, a quarter into the clip.  settings: bone name -> BoneSetting.  roles: bone name -> role.
+    height: what the figure measures [m], 0 = as usual for its kind.
+    """
+    rig.require_editable(armature)
+    found = source.of(armature)
+    if found is None:
+        raise ClipError(
+            "Armature '{}' has no animation. Give it an action that moves, or choose another.".format(armature.name)
+        )
+    skeleton = rig.read(context, armature)
+    anatomy = analyse(skeleton, roles)
+    settings = settings or {}
+    masses = measure(skeleton, anatomy, {n: s.mass for n, s in settings.items() if s.mass is not None})
+    hit = replace(hit or Hit(default_frame(found)), frame=default_frame(found) if hit is None else hit.frame)
+    rate = context.scene.render.fps / context.scene.render.fps_base
+    end = hit.frame + situation.envelope.duration * rate
+    grid = frame_grid(hit.frame, end)
+    around = np.arange(np.floor(hit.frame) - LEAD, np.ceil(end) + LEAD + 1.0)
+    frames = np.unique(np.concatenate((around, grid)))
+    clip, channels = clips.read(context, armature, skeleton, frames)
+    plays, continuation = "", None
+    actor = Actor(skeleton, anatomy, masses, height or usual_height(anatomy), clip.scale < 0.0)
+    warnings = [*clip.warnings, *([anatomy.fallback] if anatomy.fallback else [])]
+    return Job(
+        armature=armature.name,
+        actor=actor,
+        clip=clip,
+        channels=channels,
+        keyed=np.isin(frames, grid),
+        situation=situation,
+        hit=hit,
+        settings=settings,
+        fixed=rig.constraint_owners(armature),
+        source=found,
+        plays=plays,
+        continuation=continuation,
+        warnings=warnings,
+    )
+
+
+def default_frame(found) -> float:
+    """A quarter into the clip, on a whole frame."""
+    return float(np.round(found.start + 0.25 * (found.end - found.start)))
+
+
+def usual_height(anatomy: Anatomy) -> float:
+    """How tall a figure of this kind usually is [m]."""
+    return 0.8 if anatomy.kind == "quadruped" else HEIGHT
+
+
+def pick(clip: Clip, keep: np.ndarray) -> Clip:
+    """The clip at some of its frames."""
+    return replace(
+        clip,
+        frames=clip.frames[keep],
+        rotation=clip.rotation[keep],
+        position=clip.position[keep],
+        object_rotation=clip.object_rotation[keep],
+        object_position=clip.object_position[keep],
+    )
+
+
+def pick_channels(channels: Channels, keep: np.ndarray) -> Channels:
+    """The channels at some of their frames."""
+    timed = ("frames", "location", "scale", "quaternion", "euler", "axis_angle")
+    timed += ("object_location", "object_rotation", "object_scale")
+    return replace(channels, **{name: getattr(channels, name)[keep] for name in timed})
