@@ -32,7 +32,8 @@ SCHOOLS = {
     "Unity humanoid": """Hips=pelvis|Spine=spine|Chest=spine|UpperChest=spine|Neck=neck|Head=head|Jaw=jaw|LeftEye=eye.L
         |LeftShoulder=clavicle.L|LeftUpperArm=upper_arm.L|LeftLowerArm=forearm.L|LeftHand=hand.L
         |RightUpperLeg=thigh.R|RightLowerLeg=shin.R|RightFoot=foot.R|RightToes=toe.R""",
-    "CMU motion capture": """Hips=pelvis|LHipJoint=hip.L|LeftUpLeg=thigh.L|LeftLeg=shin.L|LeftFoot=foot.L|LeftToeBase=toe.L
+    "CMU motion capture": """
+        Hips=pelvis|LHipJoint=hip.L|LeftUpLeg=thigh.L|LeftLeg=shin.L|LeftFoot=foot.L|LeftToeBase=toe.L
         |LowerBack=spine|Spine=spine|Spine1=spine|Neck=neck|Neck1=neck|Head=head|LeftShoulder=clavicle.L
         |LeftArm=upper_arm.L|LeftForeArm=forearm.L|LeftHand=hand.L|LeftFingerBase=finger.L|LThumb=finger.L
         |LeftHandIndex1=finger.L|RThumb=finger.R""",
@@ -43,7 +44,8 @@ SCHOOLS = {
         |lMetatarsals=toe.L|abdomenLower=spine|abdomenUpper=spine|chestLower=spine|chestUpper=spine|lCollar=clavicle.L
         |lShldrBend=upper_arm.L|lShldrTwist=helper|lForearmBend=forearm.L|lForearmTwist=helper|lHand=hand.L
         |lThumb1=finger.L|lCarpal1=finger.L|neckLower=neck|neckUpper=neck|head=head|rShin=shin.R""",
-    "KayKit": """root=root|hips=pelvis|spine=spine|chest=spine|upperarm.l=upper_arm.L|lowerarm.l=forearm.L|wrist.l=hand.L
+    "KayKit": """
+        root=root|hips=pelvis|spine=spine|chest=spine|upperarm.l=upper_arm.L|lowerarm.l=forearm.L|wrist.l=hand.L
         |hand.l=finger.L|handslot.l=helper|head=head|upperleg.r=thigh.R|lowerleg.r=shin.R|foot.r=foot.R|toes.r=toe.R""",
     "Quaternius": """Bone=root|Body=root|Hips=pelvis|Abdomen=spine|Torso=spine|Neck=neck|Head=head|Shoulder.L=clavicle.L
         |UpperArm.L=upper_arm.L|LowerArm.L=forearm.L|Palm1.L=hand.L|Thumb.L=finger.L|Middle1.L=finger.L
@@ -70,7 +72,8 @@ def table(text):
 def test_names_of_every_school(school):
     expected = table(SCHOOLS[school])
     hints = recognise([name for name, _ in expected])
-    got = {name: hint.role + ("." + hint.side if "." in role else "") for (name, role), hint in zip(expected, hints)}
+    rows = zip(expected, hints, strict=True)
+    got = {name: hint.role + ("." + hint.side if "." in role else "") for (name, role), hint in rows}
     assert got == dict(expected)
 
 
