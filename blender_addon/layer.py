@@ -25,7 +25,9 @@ from .channels import Channels, Target
 from .layer_curves import Plan
 from .nla import LayerError, Stack
 
-__all__ = ["LayerError", "Reaction", "apply", "apply_identity", "reactions", "remove"]
+__all__ = ["LayerError", "Reaction", "apply", "apply_identity", "reactions", "remove", "rename"]
+
+SUFFIX = {"action": "", "hold": " hold", "continuation": " clip"}
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,27 @@ def remove(context: Any, rig: Any, name: str) -> tuple[str, ...]:
     notes = undo.take_off(rig, index)
     _refresh(context, rig)
     return tuple(notes)
+
+
+def rename(rig: Any, name: str, wanted: str) -> str:
+    """Give a reaction with its actions and tracks another name; returns the name it got.  LayerError as `remove`."""
+    index = rig.parametric_dynamics_reactions.find(name)
+    if index < 0:
+        raise LayerError(f"'{rig.name}' has no reaction '{name}'. Choose one of the list.")
+    record, anim = rig.parametric_dynamics_reactions[index], rig.animation_data
+    final = name if wanted == name else _free_name(rig, wanted)
+    tracks = []
+    for track, strip, layer in list(undo.own_strips(rig, record)):
+        full = final + SUFFIX.get(layer, "")
+        if track.name != full:
+            track.name = nla.unused_track_name(anim, full)
+        strip.name = full
+        if strip.action is not None:
+            strip.action.name = full
+        tracks.append(track.name)
+    record.tracks = records.dump(tracks)
+    record.name = final
+    return final
 
 
 def reactions(rig: Any) -> tuple[Reaction, ...]:
@@ -206,7 +229,9 @@ def _write(
     if first:
         undo.silence(rig, stack)
     if goes_on is not None and goes_on.curves:
-        record.continuation, slot = actions.create(f"{record.name} clip", rig, goes_on.curves, goes_on.frames)
+        record.continuation, slot = actions.create(
+            record.name + SUFFIX["continuation"], rig, goes_on.curves, goes_on.frames
+        )
         start, end = goes_on.frames[0], goes_on.frames[-1]
         track = nla.new_track(anim, record.continuation.name, undo.track_below_reactions(rig, index))
         undo.note_track(record, track.name)
@@ -225,7 +250,7 @@ def _write_hold(rig: Any, record: Any, held: list[tuple[Channel, float]], span: 
     bones = {bone.path_from_id(): bone.name for bone in rig.pose.bones}
     start, end = math.floor(span[0]), math.ceil(span[1])
     frozen = [Curve(c, bones.get(c.path.rpartition(".")[0], "Held"), np.array([value])) for c, value in held]
-    record.hold, slot = actions.create(f"{record.name} hold", rig, frozen, np.array([float(start)]))
+    record.hold, slot = actions.create(record.name + SUFFIX["hold"], rig, frozen, np.array([float(start)]))
     index = len(rig.parametric_dynamics_reactions) - 1
     track = nla.new_track(rig.animation_data, record.hold.name, undo.track_below_layers(rig, index))
     undo.note_track(record, track.name)

@@ -205,10 +205,13 @@ def _pushed_strips(anim: Any, base: Any) -> list[tuple[Any, Any]]:
     if not base.track:
         return []
     foreign = set(records.load(base.foreign))
-    tracks = [t for t in anim.nla_tracks if t.name == base.track]
-    tracks = tracks or [t for t in anim.nla_tracks if t.name not in foreign]
-    found = [(track, strip) for track in tracks for strip in track.strips if not len(strip.strips)]
-    return [(track, strip) for track, strip in found if _is_or_copies(strip.action, base.action)]
+    named = [t for t in anim.nla_tracks if t.name == base.track]
+    for track in named or [t for t in anim.nla_tracks if t.name not in foreign]:
+        clips = [strip for strip in track.strips if not len(strip.strips)]  # no meta strips
+        found = [(track, strip) for strip in clips if _is_or_copies(strip.action, base.action)]
+        if found:
+            return found
+    return []
 
 
 def _is_or_copies(action: Any, original: Any) -> bool:

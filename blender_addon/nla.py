@@ -109,14 +109,20 @@ def strip_range(action: Any, slot: Any, extrapolation: str, span: tuple[float, f
 
 def new_track(anim: Any, name: str, after: Any = None) -> Any:
     """A track of an unused name above the given one, or on top of all."""
+    unused = unused_track_name(anim, name)
+    track = anim.nla_tracks.new(prev=after)
+    track.name = unused
+    return track
+
+
+def unused_track_name(anim: Any, name: str) -> str:
+    """The name, numbered where a track has it already."""
     taken = {track.name for track in anim.nla_tracks}
     unused, number = name, 0
     while unused in taken:
         number += 1
         unused = f"{name}.{number:03d}"
-    track = anim.nla_tracks.new(prev=after)
-    track.name = unused
-    return track
+    return unused
 
 
 def new_strip(track: Any, action: Any, slot: str, start: float, end: float, blend: str, extrapolation: str) -> Any:

@@ -109,6 +109,30 @@ def test_renamed_and_moved_by_the_user(rig):
     before.check()
 
 
+def test_renamed_by_the_addon(rig):
+    before = Before(rig)
+    hit(rig, "Hit")
+    hit(rig, "Other", 20)
+    bpy.data.actions.remove(bpy.data.actions["Hit hold"])
+    assert layer.rename(rig, "Hit", "Other") == "Other.001"
+    assert "Other.001" in bpy.data.actions and "Other.001" in rig.animation_data.nla_tracks
+    assert [r.name for r in layer.reactions(rig)] == ["Other.001", "Other"]
+    layer.remove(bpy.context, rig, "Other.001")
+    layer.remove(bpy.context, rig, "Other")
+    before.check()
+
+
+def test_a_further_track_of_the_users_action_stays(rig):
+    """The pushed-down track was renamed, and the user has laid the same action above it."""
+    name = hit(rig, "Hit")
+    anim = rig.animation_data
+    anim.nla_tracks["Walk"].name = "Mine"
+    anim.nla_tracks.new().strips.new("again", 40, bpy.data.actions["Walk"])
+    layer.remove(bpy.context, rig, name)
+    assert [[strip.name for strip in track.strips] for track in anim.nla_tracks] == [["again"]]
+    assert anim.action.name == "Walk"
+
+
 @pytest.mark.parametrize("which", range(3))
 def test_a_track_deleted_by_the_user(rig, which):
     before = Before(rig)
