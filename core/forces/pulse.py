@@ -1,0 +1,41 @@
+"""Blows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..dynamics import Load
+from ..rotation import Array
+from ..spatial import apply
+from .step import Step
+
+
+@dataclass(frozen=True, eq=False)
+class Pulse:
+    """A blow: an impulse on a point fixed in a body, as a sin^2 pulse of force over its contact time.
+
+    point: (3,) body frame [m].  impulse: (..., 3) world [N s].  start, duration: [s].
+    """
+
+    body: int
+    point: Array
+    impulse: Array
+    start: float
+    duration: float
+
+    def fraction(self, t: float, h: float) -> float:
+        """Part of the impulse that falls into [t, t + h]: the exact integral, so the whole is delivered at any h."""
+
+        def done(time: float) -> float:
+            x = min(max((time - self.start) / self.duration, 0.0), 1.0)
+            return x - np.sin(2.0 * np.pi * x) / (2.0 * np.pi)
+
+        return float(done(t + h) - done(t))
+
+    def add(self, load: Load, step: Step) -> None:
+        """Mean force over the step at the point where it is now."""
+        part = self.fraction(step.t, step.h)
+        if part > 0.0:
+            at = step.kin.position()[..., self.body, :] + apply(step.kin.R[..., self.body, :, :], self.point)
+            wrench = step.kin.wrench(at, np.broadcast_to(self.impulse * (part / step.h), at.shape))
+            load.add_body(np.array([self.body]), wrench[..., None, :])

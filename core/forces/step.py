@@ -1,0 +1,57 @@
+"""What forces see of one step, and the rule they keep."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ..dynamics import Kinematics, Load
+from ..model import Model, State
+from ..reference import Reference
+from ..rotation import Array, conjugate, log, multiply, rotate
+from ..spatial import apply
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """What forces may look at: step k of length h [s] at time t, the state on arrival and its deviation from the clip.
+
+    e: (..., n, 6) pose relative to the clip's, [rotation vector, displacement], body frame.  e_dot: (..., n, 6) its
+    rate
+    on arrival.  a_clip: (..., n, 6) the clip's joint acceleration in the step, body frame.
+    """
+
+    model: Model
+    reference: Reference
+    state: State
+    kin: Kinematics
+    k: int
+    t: float
+    h: float
+    e: Array
+    e_dot: Array
+    a_clip: Array
+
+    def add_joint(self, load: Load, force: Array, Z: Array) -> None:
+        """Joint forces on arrival and their impedance to accelerations off the clip's."""
+        load.add_joint(force + apply(Z, self.a_clip), Z)
+
+
+class Force(Protocol):
+    """Anything that acts on the body."""
+
+    def add(self, load: Load, step: Step) -> None:
+        """Add this force to the load of the step."""
+
+
+def deviation(reference: Reference, state: State, k: int) -> tuple[Array, Array, Array]:
+    """(e, e_dot, a_clip) of `Step`."""
+    back = conjugate(state.rotation)
+    turn = multiply(back, reference.rotation[k])
+    e = np.concatenate((-log(turn), rotate(back, state.position - reference.position[k])), axis=-1)
+    return e, state.twist - _turned(turn, reference.arrival(k)), _turned(turn, reference.acceleration[k])
+
+
+def _turned(q: Array, v: Array) -> Array:
+    """Both halves of spatial vectors (..., 6) turned."""
+    return np.concatenate((rotate(q, v[..., :3]), rotate(q, v[..., 3:])), axis=-1)
