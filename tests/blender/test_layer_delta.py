@@ -84,8 +84,9 @@ def swings(rng, base, bones, peak=1.2):
     for i in bones:
         way = np.cumsum(rng.normal(size=(len(envelope), 3)), axis=0)
         way *= peak * envelope[:, None] / np.max(np.linalg.norm(way, axis=-1))
+        sign = rng.choice([-1.0, 1.0], size=(len(envelope), 1))  # the double cover: either is the same target
         targets[base.names[i]] = Target(
-            rotation=rotation.multiply(turned[:, i], rotation.exp(way)),
+            rotation=sign * rotation.multiply(turned[:, i], rotation.exp(way)),
             location=base.location[:, i] + 0.3 * envelope[:, None] * rng.normal(size=3),
         )
     return targets

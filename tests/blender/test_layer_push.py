@@ -234,6 +234,13 @@ def test_partly_keyed_quaternion(rig, tmp_path):
     tools.set_frame(3)
     neutral(rig, tmp_path)
     rig = bpy.data.objects["Tripod"]
+    before = tools.joints(rig, FRAMES)
+    for name in ("A", "B"):  # a hold of the second lies above the base
+        layer.apply_identity(bpy.context, rig, name=name, frames=[2, 9])
+    assert tools.farthest(before, tools.joints(rig, FRAMES)) <= tools.LIMIT
+    for name in ("A", "B"):
+        layer.remove(bpy.context, rig, name)
+    tools.set_frame(3)
     rig.pose.bones[0].rotation_quaternion[2] = 0.4
     state = tools.file_state()
     with pytest.raises(layer.LayerError, match=r"'Walk' keys only part of the quaternion of 'bone\.0'"):
