@@ -7,10 +7,11 @@ from bpy.props import EnumProperty, FloatProperty, FloatVectorProperty, StringPr
 from bpy.types import Operator
 
 from ..core import situation as situations
-from ..core.errors import CoreError
+from ..core.errors import CoreError, SituationError
 from . import checks, layer, layer_undo, properties, recipe, records, settings
 from .solving import Solving
 
+NOTHING = 1e-4  # [deg]
 FRESH = {"SKIP_SAVE"}  # a click starts from the settings, not from what the last click used
 SOURCES = (
     ("SETTINGS", "Current Settings", "With the settings as they stand in the panel"),
@@ -68,7 +69,7 @@ class DYNAMICS_OT_apply_hit_reaction(Solving, Operator):
     def finish(self, context, job, reaction):
         """Bake, keep the recipe with the reaction, and show its values in the panel."""
         armature = bpy.data.objects[job.armature]
-        name = job.write(context, reaction, blend=self._recipe.blend)
+        name = write(context, job, reaction, self._recipe)
         keep(armature, name, self._recipe)
         tell(self, name, job, reaction)
 
@@ -141,7 +142,7 @@ class DYNAMICS_OT_update_reaction(Solving, Operator):
     def finish(self, context, job, reaction):
         """The new layer first: if it can't be written, the old one is still there."""
         armature = bpy.data.objects[job.armature]
-        name = job.write(context, reaction, blend=self._recipe.blend)
+        name = write(context, job, reaction, self._recipe)
         for note in layer.remove(context, armature, self.name):
             self.report({"WARNING"}, note)
         rename(armature, armature.parametric_dynamics_reactions[name], self.name)
@@ -209,6 +210,13 @@ def record_of(armature, name):
     if found is None:
         raise layer.LayerError("'{}' has no reaction '{}'. Choose one of the list.".format(armature.name, name))
     return found
+
+
+def write(context, job, reaction, made):
+    """Bake the reaction; its name.  An empty layer would only puzzle: it is refused."""
+    if max(reaction.peaks().values(), default=0.0) < NOTHING:
+        raise SituationError("The blow moves nothing. Give it a stronger impulse, or more bones that move.")
+    return job.write(context, reaction, blend=made.blend)
 
 
 def keep(armature, name, made):

@@ -1,0 +1,462 @@
+"""Apply, Update, Remove and Export as the buttons call them, on the demo character and on rigs of others."""
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.user_default.parametric_dynamics.blender_addon import (
+    actions,
+    checks,
+    figures,
+    job,
+    layer_undo,
+    operators_react,
+    recipe,
+    settings,
+    solving,
+)
+from bl_ext.user_default.parametric_dynamics.core import situation as situations
+from bl_ext.user_default.parametric_dynamics.core.errors import CoreError
+
+from .layer_tools import differences, farthest, file_state, height, joints, set_frame
+
+OPS = bpy.ops.parametric_dynamics
+CYBERPUNK = "1_game_characters/quaternius/cyberpunk_Character.glb"
+KAYKIT = "1_game_characters/kaykit/manny_med_mod.gltf"
+KAYKIT_CLIPS = "1_game_characters/kaykit/Med_MovementBasic.glb"
+FLOAT32 = 1e-4
+NEUTRAL = 0.05  # mm at human size, through float32 channels
+
+
+@pytest.fixture
+def demo(fresh_scene):
+    OPS.add_demo_character()
+    rig = bpy.context.active_object
+    short(rig)
+    return rig
+
+
+def short(rig):
+    """A short reaction is enough to see whether an operator works."""
+    group = rig.parametric_dynamics
+    group.sustain, group.relaxation, group.frame, group.automatic_frame = 0.2, 0.3, 8.0, False
+
+
+def play(rig, action):
+    rig.animation_data_create().action = bpy.data.actions[action]
+    if hasattr(rig.animation_data, "action_slot"):
+        rig.animation_data.action_slot = rig.animation_data.action.slots[0]
+
+
+@pytest.fixture(params=["demo", "cyberpunk", "kaykit"])
+def character(request, open_file, data, fresh_scene):
+    """The demo character and two game characters, walking."""
+    if request.param == "demo":
+        OPS.add_demo_character()
+        rig = bpy.context.active_object
+    elif request.param == "cyberpunk":
+        rig = open_file(data / CYBERPUNK)[0]
+        play(rig, next(a.name for a in bpy.data.actions if a.name.endswith("Walk")))
+    else:
+        rig = open_file(data / KAYKIT, data / KAYKIT_CLIPS)[0]
+        play(rig, next(a.name for a in bpy.data.actions if "Walking_A" in a.name))
+    for track in rig.animation_data.nla_tracks:
+        track.mute = True
+    for action in bpy.data.actions:
+        action.use_fake_user = True
+    short(rig)
+    return rig
+
+
+def peak(rig, bone):
+    """Most that the bone's end is moved by the reactions [mm at human size]."""
+    index = list(rig.pose.bones.keys()).index(bone)
+    with_it = joints(rig, np.arange(8.0, 16.0))[:, index]
+    tracks = layers(rig)
+    for track in tracks:
+        track.mute = True
+    without = joints(rig, np.arange(8.0, 16.0))[:, index]
+    for track in tracks:
+        track.mute = False
+    return float(np.max(np.linalg.norm(with_it - without, axis=-1)))
+
+
+def layers(rig):
+    """The tracks of the reactions' own keys."""
+    kept = rig.parametric_dynamics_reactions
+    return [track for record in kept for track, _, kind in layer_undo.own_strips(rig, record) if kind == "action"]
+
+
+def names(rig):
+    return [record.name for record in rig.parametric_dynamics_reactions]
+
+
+class TestApply:
+    def test_apply_update_remove(self, character):
+        rig = character
+        frames = np.arange(-3.0, 40.0, 2.5)
+        set_frame(1)
+        state, before = file_state(), joints(rig, frames)
+        set_frame(1)
+        assert OPS.apply_hit_reaction() == {"FINISHED"}
+        assert len(names(rig)) == 1
+        after = joints(rig, frames)
+        hit = frames >= 9.0
+        assert farthest(before[~hit], after[~hit]) < NEUTRAL
+        assert farthest(before[hit], after[hit]) > 20.0
+        first, name = names(rig), names(rig)[0]
+        rig.parametric_dynamics.impulse *= 0.5
+        assert OPS.update_reaction() == {"FINISHED"}
+        assert names(rig) == first
+        record = rig.parametric_dynamics_reactions[name]
+        assert record.action.name == name and name in rig.animation_data.nla_tracks
+        assert farthest(after[hit], joints(rig, frames)[hit]) > 5.0
+        assert OPS.remove_reaction() == {"FINISHED"}
+        set_frame(1)
+        assert differences(state, file_state()) == []
+        assert farthest(before, joints(rig, frames)) < 0.01
+
+    def test_settings_follow_what_was_given(self, demo):
+        assert OPS.apply_hit_reaction(situation="leg_front", impulse=5.0, frame=10.0) == {"FINISHED"}
+        made = settings.recipe(demo)
+        assert made.situation.impulse == 5.0 and made.frame == 10.0
+        assert made.situation == situations.named("leg_front").with_changes(impulse=5.0)
+        assert demo.parametric_dynamics.situation == "leg_front"
+        assert recipe.loads(demo.parametric_dynamics_reactions[0].recipe) == made
+
+    def test_direction_given_is_the_world_s(self, demo):
+        OPS.apply_hit_reaction(direction=(1.0, 0.0, 0.0))
+        assert settings.recipe(demo).direction == (1.0, 0.0, 0.0)
+        assert demo.parametric_dynamics.direction_mode == "WORLD"
+
+    def test_a_quarter_into_the_clip(self, demo):
+        demo.parametric_dynamics.automatic_frame = True
+        OPS.apply_hit_reaction()
+        start, end = bpy.data.actions["Walk"].curve_frame_range
+        assert settings.recipe(demo).frame == round(start + 0.25 * (end - start))
+
+    def test_same_settings_same_keys(self, demo):
+        OPS.apply_hit_reaction()
+        first = keys(demo)
+        OPS.remove_reaction()
+        OPS.apply_hit_reaction()
+        assert same(keys(demo), first)
+
+    def test_no_blow_no_layer(self, demo):
+        state = file_state()
+        with pytest.raises(RuntimeError, match="moves nothing"):
+            OPS.apply_hit_reaction(impulse=0.0)
+        assert differences(state, file_state()) == []
+
+    def test_replace(self, demo):
+        OPS.apply_hit_reaction()
+        combined = joints(demo, [10.0, 14.0])
+        OPS.remove_reaction()
+        demo.parametric_dynamics.blend = "REPLACE"
+        OPS.apply_hit_reaction()
+        assert demo.parametric_dynamics_reactions[0].blend == "REPLACE"
+        assert farthest(combined, joints(demo, [10.0, 14.0])) < NEUTRAL
+
+    def test_initial_velocities(self, demo):
+        demo.parametric_dynamics.drive = "velocities"
+        OPS.apply_hit_reaction()
+        assert peak(demo, "spine.03") > 10.0
+
+    @pytest.mark.parametrize(
+        ("change", "reason"),
+        [
+            ({"bone": "no such bone"}, "no bone or role 'no such bone'"),
+            ({"direction": (0.0, 0.0, 0.0)}, "direction"),
+        ],
+    )
+    def test_refused_with_nothing_changed(self, demo, change, reason):
+        state, made = file_state(), settings.recipe(demo)
+        with pytest.raises(RuntimeError, match=reason):
+            OPS.apply_hit_reaction(**change)
+        assert differences(state, file_state()) == []
+        assert settings.recipe(demo) == made and names(demo) == []
+
+
+def keys(rig):
+    """Channel -> keys of the first reaction."""
+    found = {}
+    for curve in actions.all_curves(rig.parametric_dynamics_reactions[0].action):
+        values = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
+        curve.keyframe_points.foreach_get("co", values)
+        found[curve.data_path, curve.array_index] = values
+    return found
+
+
+def same(a, b, tolerance=0.0):
+    """The clip is read from f-curves or, with layers over it, from the scene: float64 against float32."""
+    return a.keys() == b.keys() and all(np.allclose(a[key], b[key], rtol=0.0, atol=tolerance) for key in a)
+
+
+class TestBones:
+    def test_heavier_moves_less(self, demo):
+        demo.parametric_dynamics.bone = "forearm.L"
+        OPS.apply_hit_reaction()
+        light = peak(demo, "forearm.L")
+        demo.pose.bones["forearm.L"].dynamics_mass = 12.0
+        OPS.update_reaction()
+        assert 0.0 < peak(demo, "forearm.L") < 0.8 * light
+
+    def test_not_simulated_keeps_to_the_clip(self, demo):
+        OPS.apply_hit_reaction()
+        assert turned(demo, "head") > 0.5
+        demo.pose.bones["head"].dynamics_simulated = "NO"
+        OPS.update_reaction()
+        assert turned(demo, "head") < 0.01
+        assert turned(demo, "spine.03") > 0.5
+
+    def test_weight_shows_less(self, demo):
+        OPS.apply_hit_reaction()
+        whole = turned(demo, "head")
+        demo.pose.bones["head"].dynamics_weight = 0.5
+        OPS.update_reaction()
+        assert turned(demo, "head") == pytest.approx(0.5 * whole, rel=0.02)
+
+    def test_stiffer_turns_less(self, demo):
+        OPS.apply_hit_reaction()
+        soft = turned(demo, "head")
+        demo.pose.bones["head"].dynamics_frequency = 12.0
+        OPS.update_reaction()
+        assert turned(demo, "head") < 0.7 * soft
+
+    def test_own_velocity(self, demo):
+        demo.parametric_dynamics.drive = "velocities"
+        OPS.apply_hit_reaction()
+        before = turned(demo, "forearm.R")
+        bone = demo.pose.bones["forearm.R"]
+        bone.dynamics_custom, bone.dynamics_velocity, bone.dynamics_multiplier = True, 400.0, 2.0
+        OPS.update_reaction()
+        assert turned(demo, "forearm.R") > before + 5.0
+
+    def test_other_settings_keep_what_the_situation_says(self, demo):
+        """A bone's own mass must not take its initial velocity away."""
+        demo.parametric_dynamics.drive = "velocities"
+        ready = recipe.prepare(bpy.context, demo, settings.recipe(demo))
+        before = recipe.over_situation(ready.actor, ready.situation, {"upper_arm.L": {}})["upper_arm.L"]
+        demo.pose.bones["upper_arm.L"].dynamics_mass = 3.0
+        after = recipe.prepare(bpy.context, demo, settings.recipe(demo)).settings["upper_arm.L"]
+        assert before.velocity != 0.0
+        assert (after.velocity, after.angle, after.mass) == (before.velocity, before.angle, 3.0)
+
+    def test_role(self, demo):
+        demo.pose.bones["head"].dynamics_role = "helper"
+        ready = recipe.prepare(bpy.context, demo, settings.recipe(demo))
+        assert ready.actor.anatomy.role[ready.actor.skeleton.names.index("head")] == "helper"
+        demo.pose.bones["head"].dynamics_role = "nonsense"
+        with pytest.raises(RuntimeError, match="nonsense"):
+            OPS.apply_hit_reaction()
+        assert names(demo) == []
+
+
+def turned(rig, bone):
+    """Most that the reactions turn the bone against its parent [deg]."""
+    pose = rig.pose.bones[bone]
+    tracks = layers(rig)
+    most = 0.0
+    for frame in range(8, 20):
+        seen = []
+        for mute in (False, True):
+            for track in tracks:
+                track.mute = mute
+            set_frame(frame)
+            seen.append(pose.matrix_basis.to_quaternion())
+        most = max(most, float(np.degrees(seen[0].rotation_difference(seen[1]).angle)))
+    for track in tracks:
+        track.mute = False
+    return most
+
+
+class TestUpdate:
+    def test_after_a_change_of_the_clip(self, demo):
+        OPS.apply_hit_reaction()
+        made = recipe.loads(demo.parametric_dynamics_reactions[0].recipe)
+        demo.parametric_dynamics.impulse = 1.0
+        OPS.update_reaction(source="RECIPE")
+        assert recipe.loads(demo.parametric_dynamics_reactions[0].recipe) == made
+
+    def test_equals_a_fresh_one(self, demo):
+        OPS.apply_hit_reaction(impulse=3.0)
+        demo.parametric_dynamics.impulse = 9.0
+        OPS.update_reaction()
+        updated = keys(demo)
+        OPS.remove_reaction()
+        OPS.apply_hit_reaction(impulse=9.0)
+        assert same(keys(demo), updated, FLOAT32)
+
+    def test_refused_with_nothing_changed(self, demo):
+        OPS.apply_hit_reaction()
+        set_frame(1)
+        state, kept = file_state(), demo.parametric_dynamics_reactions[0].recipe
+        demo.parametric_dynamics.bone = "no such bone"
+        with pytest.raises(RuntimeError, match="no such bone"):
+            OPS.update_reaction()
+        assert differences(state, file_state()) == []
+        assert demo.parametric_dynamics_reactions[0].recipe == kept
+
+    def test_a_write_that_fails_leaves_the_old_one(self, demo, monkeypatch):
+        OPS.apply_hit_reaction()
+        set_frame(1)
+        state = file_state()
+        monkeypatch.setattr(job.Job, "write", refuse)
+        with pytest.raises(RuntimeError, match="can't be written"):
+            OPS.update_reaction()
+        assert differences(state, file_state()) == []
+
+    def test_one_of_two(self, demo):
+        OPS.apply_hit_reaction(frame=8.0)
+        OPS.apply_hit_reaction(frame=12.0, situation="chest_back")
+        first, second = names(demo)
+        demo.parametric_dynamics.active_reaction = 0
+        assert settings.recipe(demo).frame == 8.0
+        assert demo.parametric_dynamics.situation == "shoulder_front"
+        demo.parametric_dynamics.impulse = 4.0
+        OPS.update_reaction()
+        assert sorted(names(demo)) == sorted([first, second])
+        made = recipe.loads(demo.parametric_dynamics_reactions[first].recipe)
+        assert (made.frame, made.situation.impulse) == (8.0, 4.0)
+        assert recipe.loads(demo.parametric_dynamics_reactions[second].recipe).frame == 12.0
+
+    def test_after_save_and_reload(self, demo, tmp_path):
+        OPS.apply_hit_reaction(impulse=6.0)
+        path = str(tmp_path / "kept.blend")
+        bpy.ops.wm.save_as_mainfile(filepath=path)
+        bpy.ops.wm.open_mainfile(filepath=path)
+        rig = bpy.context.active_object
+        first = keys(rig)
+        assert settings.recipe(rig).situation.impulse == 6.0
+        assert OPS.update_reaction() == {"FINISHED"}
+        assert same(keys(rig), first, FLOAT32)
+        assert OPS.remove_reaction() == {"FINISHED"}
+        assert not rig.animation_data.nla_tracks and rig.animation_data.action.name == "Walk"
+
+
+def refuse(*_args, **_options):
+    raise CoreError("It can't be written.")
+
+
+class TestRemove:
+    def test_by_name(self, demo):
+        OPS.apply_hit_reaction(frame=8.0)
+        OPS.apply_hit_reaction(frame=12.0)
+        first, second = names(demo)
+        OPS.remove_reaction(name=first)
+        assert names(demo) == [second]
+        with pytest.raises(RuntimeError, match="no reaction"):
+            OPS.remove_reaction(name=first)
+
+    def test_all(self, demo):
+        set_frame(1)
+        state = file_state()
+        OPS.apply_hit_reaction(frame=8.0)
+        OPS.apply_hit_reaction(frame=12.0)
+        assert OPS.remove_all() == {"FINISHED"}
+        set_frame(1)
+        assert differences(state, file_state()) == []
+
+    def test_settings_stay(self, demo):
+        OPS.apply_hit_reaction(frame=8.0)
+        OPS.apply_hit_reaction(frame=12.0)
+        demo.parametric_dynamics.impulse = 3.3
+        OPS.remove_reaction()
+        assert settings.recipe(demo).situation.impulse == 3.3
+        assert checks.active_reaction(demo) is not None
+
+
+class TestHints:
+    @pytest.fixture
+    def hit(self, demo):
+        OPS.apply_hit_reaction()
+        assert checks.hints(bpy.context, demo) == []
+        return demo
+
+    def expect(self, rig, words):
+        found = checks.hints(bpy.context, rig)
+        assert any(words in text for text in found), found
+
+    def test_muted(self, hit):
+        hit.animation_data.nla_tracks[names(hit)[0]].mute = True
+        self.expect(hit, "is muted")
+
+    def test_solo(self, hit):
+        hit.animation_data.nla_tracks["Walk"].is_solo = True
+        self.expect(hit, "plays alone")
+
+    def test_nla_off(self, hit):
+        hit.animation_data.use_nla = False
+        self.expect(hit, "NLA is switched off")
+
+    def test_action_on_top(self, hit):
+        hit.animation_data.action = bpy.data.actions["Wave"]
+        self.expect(hit, "'Wave' lies over the reactions")
+        with pytest.raises(RuntimeError, match="lies over"):
+            OPS.apply_hit_reaction()
+
+    def test_deleted(self, hit):
+        hit.animation_data.nla_tracks.remove(hit.animation_data.nla_tracks[names(hit)[0]])
+        self.expect(hit, "was deleted")
+
+    def test_beyond_the_scene(self, hit):
+        bpy.context.scene.frame_end = 12
+        self.expect(hit, "after the scene's last frame")
+
+
+class TestSolving:
+    """The modal way, driven by hand: a wheel has no events."""
+
+    def test_slices_end_in_the_same_reaction(self, demo):
+        ready = recipe.prepare(bpy.context, demo, settings.recipe(demo))
+        runner = solving.Solving()
+        runner._job, runner._steps = ready, ready.solve()
+        pieces = 0
+        reaction = None
+        while reaction is None:
+            reaction = runner._drain(bpy.context, 0.02)
+            pieces += 1
+        assert pieces > 1
+        again = ready.solve()
+        while True:
+            try:
+                next(again)
+            except StopIteration as stop:
+                assert np.array_equal(stop.value.turn, reaction.turn)
+                break
+
+    def test_progress_grows(self, demo):
+        ready = recipe.prepare(bpy.context, demo, settings.recipe(demo))
+        runner = solving.Solving()
+        runner._job, runner._steps = ready, ready.solve()
+        runner._drain(bpy.context, 0.02)
+        assert 0.0 < runner._progress < 1.0
+
+
+class TestFigure:
+    def test_recognise(self, demo):
+        assert OPS.recognise_bones() == {"FINISHED"}
+        figure = figures.known(demo)
+        assert figure.kind == "biped" and figure.roles["upper_arm.L"] == "upper_arm.L"
+        assert 1.4 < figure.height < 2.1
+
+    def test_export(self, demo, tmp_path):
+        OPS.apply_hit_reaction()
+        path = tmp_path / "hit.fbx"
+        state = file_state()
+        assert OPS.export_fbx(filepath=str(path)) == {"FINISHED"}
+        assert path.stat().st_size > 10_000
+        assert differences(state, file_state()) == []
+        with pytest.raises(RuntimeError):
+            OPS.export_fbx(filepath=str(tmp_path / "nowhere" / "hit.fbx"))
+
+
+def test_rename_takes_everything_along(demo):
+    OPS.apply_hit_reaction()
+    record = demo.parametric_dynamics_reactions[0]
+    operators_react.rename(demo, record, "Other")
+    own = list(layer_undo.own_strips(demo, record))
+    assert {track.name for track, _, _ in own} >= {"Other"}
+    assert all(name.startswith("Other") for track, strip, _ in own for name in (track.name, strip.name))
+    assert record.name == "Other" and height(demo) > 0.0
+    assert OPS.remove_reaction(name="Other") == {"FINISHED"}
+    assert not demo.animation_data.nla_tracks
