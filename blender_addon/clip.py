@@ -1,37 +1,41 @@
-"""The clip as Blender shows it: a rig's motion read into `core.skeleton.Clip` and its pose channels.
-
-Two ways give the same numbers.  Where an active action alone moves the armature, its f-curves are sampled in bulk and
-posed by `fk`; the scene is not touched.  Everything else (strips, constraints, drivers, animated parents, shear) is
-read from the evaluated scene, frame by frame, and the current frame and the stored pose are put back.
-"""
-
-import re
+"""The clip as Blender shows it: a rig's motion read into `core.skeleton.Clip` and its pose channels."""
 
 import numpy as np
 
 from ..core.errors import ClipError
-from ..core.rotation import continuous, from_matrix, orthonormal
 from ..core.skeleton import Clip
-from . import actions, curves, fk, source
-from .channels import Channels
+from . import continuation, source
+from .fk import turns
+from .sampling import (
+    BONE,
+    BONE_PATH,
+    OBJECT_ROTATION,
+    sample,
+    sample_curves,
+    sample_scene,
+    shortcut,
+    stored_channels,
+    write_stored,
+)
 
-BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)$')
-
-# Pose and object properties by their RNA names: (field of `Channels`, width).
-BONE = {
-    "location": ("location", 3),
-    "scale": ("scale", 3),
-    "rotation_quaternion": ("quaternion", 4),
-    "rotation_euler": ("euler", 3),
-    "rotation_axis_angle": ("axis_angle", 4),
-}
-OBJECT_ROTATION = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+__all__ = [
+    "BONE",
+    "BONE_PATH",
+    "OBJECT_ROTATION",
+    "read",
+    "read_on",
+    "sample",
+    "sample_curves",
+    "sample_scene",
+    "shortcut",
+    "stored_channels",
+    "to_clip",
+    "turns",
+    "write_stored",
+]
 
 # Relative difference of the object's scale between axes or over time that is worth a warning.
 UNEVEN = 1e-3
-
-# A bone whose axes are shorter than this part of the longest one has no orientation of its own.
-FLAT = 1e-6
 
 
 def read(context, armature, skeleton, frames):
@@ -41,212 +45,16 @@ def read(context, armature, skeleton, frames):
     return to_clip(context.scene, armature, skeleton, frames, matrices, world), channels
 
 
-def sample(context, armature, skeleton, frames):
-    """Bone matrices (T, n, 4, 4) in armature space, the object's (T, 4, 4) in the world, Channels; any frame order."""
-    try:
-        return sample_curves(context, armature, skeleton, frames)
-    except fk.InexactError:
-        return sample_scene(context, armature, skeleton, frames)
+def read_on(context, armature, skeleton, frames, found):
+    """As `read`, but where the scene's clip stops before the last frame it goes on.
 
-
-def shortcut(context, armature):
-    """Why the f-curves alone do not tell the motion, or "" where they do."""
-    try:
-        _require_plain(context, armature)
-    except fk.InexactError as reason:
-        return str(reason)
-    return ""
-
-
-# -- by f-curves -----------------------------------------------------------------------------------------------------
-
-
-def sample_curves(context, armature, skeleton, frames):
-    """As `sample`, from the f-curves alone; `fk.InexactError` where they do not tell."""
-    parents = _require_plain(context, armature)
-    channels = stored_channels(armature, skeleton.names, frames)
-    _fill(channels, armature, [c for c in source.curves_in_force(armature) if actions.evaluates(c)])
-    matrices = fk.pose(fk.rest(armature, skeleton.names), channels)
-    return matrices, parents @ fk.object_basis(channels), channels
-
-
-def _require_plain(context, armature):
-    """The parents' constant matrix (4, 4) under the object's own; InexactError where more than an action moves it."""
-    render = context.scene.render
-    if render.frame_map_old != render.frame_map_new:
-        raise fk.InexactError("the scene's time is stretched")
-    if armature.mode == "EDIT" or armature.data.pose_position == "REST":
-        raise fk.InexactError("the armature shows its rest pose")
-    if len(armature.constraints) or armature.rigid_body is not None:
-        raise fk.InexactError("constraints or physics on the object")
-    deltas = (armature.delta_location, armature.delta_rotation_euler, armature.delta_rotation_quaternion[1:])
-    if any(any(delta) for delta in deltas) or any(value != 1.0 for value in armature.delta_scale):
-        raise fk.InexactError("delta transforms on the object")
-    if any(len(bone.constraints) for bone in armature.pose.bones):
-        raise fk.InexactError("constraints on bones")
-    if _moves(armature.data.animation_data):
-        raise fk.InexactError("animation of the armature's data")
-    data = armature.animation_data
-    if data is not None and len(data.drivers):
-        raise fk.InexactError("drivers")
-    if not source.alone(armature):
-        raise fk.InexactError("NLA strips")
-    return _parents(armature)
-
-
-def _moves(data):
-    return data is not None and (data.action is not None or len(data.drivers) > 0 or len(data.nla_tracks) > 0)
-
-
-def _parents(armature):
-    """The constant matrix (4, 4) that carries the object's own; InexactError if anything up there moves."""
-    matrix = np.eye(4)
-    child = armature
-    while child.parent is not None:
-        if child.parent_type != "OBJECT":
-            raise fk.InexactError("a parent that is not a plain object")
-        parent = child.parent
-        if _moves(parent.animation_data) or len(parent.constraints) or parent.rigid_body is not None:
-            raise fk.InexactError("moving parents")
-        matrix = np.array(parent.matrix_basis @ child.matrix_parent_inverse, dtype=np.float64) @ matrix
-        child = parent
-    return matrix
-
-
-def stored_channels(armature, names, frames):
-    """Channels that hold the armature's present, stored values at every frame."""
-    bones = armature.pose.bones
-    order = {bone.name: i for i, bone in enumerate(bones)}
-    pick = [order[name] for name in names]
-    count = len(frames)
-    fields = {}
-    for rna, (name, width) in BONE.items():
-        values = np.empty(len(bones) * width, dtype=np.float32)
-        bones.foreach_get(rna, values)
-        fields[name] = np.repeat(values.reshape(1, -1, width)[:, pick].astype(np.float64), count, axis=0)
-    mode = armature.rotation_mode
-    turn = getattr(armature, OBJECT_ROTATION.get(mode, "rotation_euler"))
-    return Channels(
-        frames=np.asarray(frames, dtype=np.float64),
-        names=tuple(names),
-        modes=tuple(bones[name].rotation_mode for name in names),
-        object_mode=mode,
-        object_location=np.tile(np.array(armature.location, dtype=np.float64), (count, 1)),
-        object_rotation=np.tile(np.array(turn, dtype=np.float64), (count, 1)),
-        object_scale=np.tile(np.array(armature.scale, dtype=np.float64), (count, 1)),
-        **fields,
-    )
-
-
-def _fill(channels, armature, animated):
-    """Write the f-curves' values into the channels they drive; InexactError for those that move the rig otherwise."""
-    index = {name: i for i, name in enumerate(channels.names)}
-    slots, kept = [], []
-    for curve in animated:
-        slot = _slot(channels, armature, index, curve.data_path, curve.array_index)
-        if slot is not None:
-            slots.append(slot)
-            kept.append(curve)
-    values = curves.sample(kept, channels.frames).astype(np.float32)
-    for slot, row in zip(slots, values, strict=True):
-        slot[...] = row
-
-
-def _slot(channels, armature, index, path, component):
-    """The part of the channels (a view, (T,)) that an f-curve writes, or None where it moves no bone."""
-    match = BONE_PATH.match(path)
-    if match is None:
-        return _object_slot(channels, armature, path, component)
-    name, rna = match.groups()
-    if rna == "rotation_mode":
-        raise fk.InexactError("animated rotation modes")
-    bone = index.get(re.sub(r"\\(.)", r"\1", name) if "\\" in name else name)
-    if bone is None or rna not in BONE:
-        return None
-    field, width = BONE[rna]
-    return getattr(channels, field)[:, bone, component] if component < width else None
-
-
-def _object_slot(channels, armature, path, component):
-    if path in ("location", "scale"):
-        return getattr(channels, "object_" + path)[:, component]
-    if path.startswith("rotation_") and path == OBJECT_ROTATION.get(armature.rotation_mode, "rotation_euler"):
-        return channels.object_rotation[:, component]
-    if path == "rotation_mode" or path.startswith(("delta_", "matrix_", "parent")):
-        raise fk.InexactError("animated '{}'".format(path))
-    return None
-
-
-# -- by the evaluated scene ------------------------------------------------------------------------------------------
-
-
-def sample_scene(context, armature, skeleton, frames):
-    """As `sample`, by showing every frame; the current frame and the armature's stored values are put back."""
-    scene = context.scene
-    moments, back = np.unique(np.asarray(frames, dtype=np.float64), return_inverse=True)
-    current, sub = scene.frame_current, scene.frame_subframe
-    before = stored_channels(armature, skeleton.names, [0.0])
-    try:
-        taken = [_shown(context, armature, skeleton.names, moment) for moment in moments]
-    finally:
-        scene.frame_set(current, subframe=sub)
-        write_stored(armature, before)  # moved by hand, not keyed
-    matrices = np.stack([matrix for matrix, _, _ in taken])[back]
-    world = np.stack([matrix for _, matrix, _ in taken])[back]
-    return matrices, world, _joined([channels for _, _, channels in taken], frames, back)
-
-
-def _shown(context, armature, names, moment):
-    whole = int(np.floor(moment))
-    context.scene.frame_set(whole, subframe=float(moment - whole))
-    shown = armature.evaluated_get(context.evaluated_depsgraph_get())
-    bones = shown.pose.bones
-    values = np.empty(16 * len(bones), dtype=np.float32)
-    bones.foreach_get("matrix", values)
-    order = {bone.name: i for i, bone in enumerate(bones)}
-    matrices = values.reshape(-1, 4, 4).swapaxes(1, 2)[[order[name] for name in names]].astype(np.float64)
-    return matrices, np.array(shown.matrix_world, dtype=np.float64), stored_channels(shown, names, [moment])
-
-
-def _joined(parts, frames, back):
-    """One Channels from many of one frame each, in the order `back`."""
-    fields = {
-        name: np.concatenate([getattr(part, name) for part in parts])[back]
-        for name in (*(name for name, _ in BONE.values()), "object_location", "object_rotation", "object_scale")
-    }
-    return Channels(
-        frames=np.asarray(frames, dtype=np.float64),
-        names=parts[0].names,
-        modes=parts[0].modes,
-        object_mode=parts[0].object_mode,
-        **fields,
-    )
-
-
-def write_stored(armature, channels, only=None, with_object=True):
-    """Make the first frame of the channels the armature's stored values, where they differ; modes of bones stay.
-
-    only: names of the bones to write, None for all.  with_object: the object's own transform too.
+    found: the Source in force.  Returns (Clip, Channels, how, added): how is "" where the frames end with the clip,
+    "plays on" where the scene itself goes on, "repeated" where a loop was laid end to end with its travel, or "held".
+    added: Channels of the whole frames that somebody must add to the scene so that it shows the same, or None.
     """
-    bones = armature.pose.bones
-    pick = [i for i, name in enumerate(channels.names) if name in bones and (only is None or name in only)]
-    names = [channels.names[i] for i in pick]
-    now = stored_channels(armature, names, [0.0])
-    for rna, (field, _) in BONE.items():
-        wanted = getattr(channels, field)[0][pick]
-        for bone in np.flatnonzero(np.any(wanted != getattr(now, field)[0], axis=-1)):
-            setattr(bones[names[bone]], rna, wanted[bone])
-    if not with_object:
-        return
-    armature.rotation_mode = channels.object_mode
-    now = stored_channels(armature, names, [0.0])
-    rotation = OBJECT_ROTATION.get(channels.object_mode, "rotation_euler")
-    for rna, field in (("location", "object_location"), ("scale", "object_scale"), (rotation, "object_rotation")):
-        if np.any(getattr(channels, field)[0] != getattr(now, field)[0]):
-            setattr(armature, rna, getattr(channels, field)[0])
-
-
-# -- to the core -----------------------------------------------------------------------------------------------------
+    frames = np.asarray(frames, dtype=np.float64)
+    matrices, world, channels, how, added = continuation.sample_on(context, armature, skeleton, frames, found)
+    return to_clip(context.scene, armature, skeleton, frames, matrices, world), channels, how, added
 
 
 def to_clip(scene, armature, skeleton, frames, matrices, world):
@@ -264,35 +72,6 @@ def to_clip(scene, armature, skeleton, frames, matrices, world):
         name="" if name is None else name.action,
         warnings=warnings,
     )
-
-
-def turns(matrices, rest):
-    """(T, n, 4) continuous quaternions of the rotations nearest to the matrices (T, n, 3, 3).
-
-    A bone scaled to nothing shows no orientation: it keeps that of the nearest frame that does, else `rest` (n, 4).
-    """
-    size = np.linalg.norm(matrices, axis=-2)
-    longest = size.max(axis=-1)
-    flat = size.min(axis=-1) <= FLAT * longest.max(axis=0, initial=1e-30)
-    unit = matrices / np.where(size > 0.0, size, 1.0)[..., None, :]
-    a, b, c = np.moveaxis(unit, -1, 0)
-    skew = np.abs(np.stack([np.einsum("...i,...i->...", *pair) for pair in ((a, b), (b, c), (c, a))])).max(axis=0)
-    hand = np.einsum("...i,...i->...", a, np.cross(b, c))
-    odd = ((skew > 1e-6) | (hand < 0.0)) & ~flat
-    if odd.any():
-        unit[odd] = orthonormal(matrices[odd])
-    out = from_matrix(unit)
-    for bone in np.flatnonzero(flat.any(axis=0)):
-        out[:, bone] = _filled(out[:, bone], flat[:, bone], rest[bone])
-    return continuous(out)
-
-
-def _filled(turn, missing, rest):
-    known = np.flatnonzero(~missing)
-    if not len(known):
-        return np.tile(rest, (len(turn), 1))
-    nearest = known[np.argmin(np.abs(np.arange(len(turn))[:, None] - known), axis=1)]
-    return turn[nearest]
 
 
 def _object_scale(name, world):

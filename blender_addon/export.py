@@ -6,8 +6,8 @@ all, and the scene is left as it was.
 FBX settings, and why: metres with the file's own unit scale (`FBX_SCALE_UNITS`), so that readers which know units
 (Unity, Unreal, Blender) and readers which do not (assimp) see the same metres and the armature carries no scale of 100;
 no leaf bones, which engines would take for joints; no key reduction, which moves joints; textures inside, so that one
-file is all.  The exporter names the take after the scene.  Times are the scene's own: an engine cuts a take at its first
-and last key.  An object that bears a bone's name gets its type behind it: some readers bind curves by name alone.
+file is all.  The exporter names the take after the scene.  Times are the scene's own (engines cut takes at their keys).
+An object that bears a bone's name gets its type behind it: some readers bind curves by name alone.
 """
 
 import contextlib

@@ -8,8 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.rotation import Array, to_matrix
+from ..core.rotation import Array, continuous, from_matrix, orthonormal, to_matrix
 from . import delta
+
+# A bone whose axes are shorter than this part of the longest one has no orientation of its own.
+FLAT = 1e-6
 
 # Columns count as orthogonal (no shear) within this cosine.
 SHEAR = 1e-5
@@ -80,12 +83,16 @@ def rotations(channels):
     return out
 
 
-def object_basis(channels):
-    """(K, 4, 4) of the object's own location, rotation and scale."""
+def object_turns(channels):
+    """(K, 4) unit quaternion of the object's own rotation."""
     given = {"quaternion": None, "euler": None, "axis_angle": None}
     kind = {"QUATERNION": "quaternion", "AXIS_ANGLE": "axis_angle"}.get(channels.object_mode, "euler")
-    turn = quaternion(channels.object_mode, **{**given, kind: channels.object_rotation})
-    return compose(channels.object_location, turn, channels.object_scale)
+    return quaternion(channels.object_mode, **{**given, kind: channels.object_rotation})
+
+
+def object_basis(channels):
+    """(K, 4, 4) of the object's own location, rotation and scale."""
+    return compose(channels.object_location, object_turns(channels), channels.object_scale)
 
 
 def compose(location, turn, scale):
@@ -108,7 +115,7 @@ def pose(bones, channels):
     depth = _depths(bones.parent)
     for level in range(int(depth.max()) + 1):
         of = np.flatnonzero(depth == level)
-        turning, moving = _parent_space(bones, of, out)
+        turning, moving = parent_space(bones, of, out)
         if level and not _plain(bones, of).all():
             turning, after = _inherit(bones, of, out, turning)
         else:
@@ -132,7 +139,7 @@ def _plain(bones, of):
     return bones.inherit_rotation[of] & (bones.inherit_scale[of] == "FULL")
 
 
-def _parent_space(bones, of, posed):
+def parent_space(bones, of, posed):
     """What turns and what moves the bones `of`: (K or 1, m, 4, 4) each, as if all was inherited."""
     parents = bones.parent[of]
     if parents[0] < 0:
@@ -190,3 +197,35 @@ def _refuse_shear(matrix, size):
     gram = np.swapaxes(unit, -1, -2) @ unit
     if np.max(np.abs(gram - np.eye(3))) > SHEAR:
         raise InexactError("sheared parents")
+
+
+# -- pose to turns ---------------------------------------------------------------------------------------------------
+
+
+def turns(matrices, rest):
+    """(T, n, 4) continuous quaternions of the rotations nearest to the matrices (T, n, 3, 3).
+
+    A bone scaled to nothing shows no orientation: it keeps that of the nearest frame that does, else `rest` (n, 4).
+    """
+    size = np.linalg.norm(matrices, axis=-2)
+    longest = size.max(axis=-1)
+    flat = size.min(axis=-1) <= FLAT * longest.max(axis=0, initial=1e-30)
+    unit = matrices / np.where(size > 0.0, size, 1.0)[..., None, :]
+    a, b, c = np.moveaxis(unit, -1, 0)
+    skew = np.abs(np.stack([np.einsum("...i,...i->...", *pair) for pair in ((a, b), (b, c), (c, a))])).max(axis=0)
+    hand = np.einsum("...i,...i->...", a, np.cross(b, c))
+    odd = ((skew > 1e-6) | (hand < 0.0)) & ~flat
+    if odd.any():
+        unit[odd] = orthonormal(matrices[odd])
+    out = from_matrix(unit)
+    for bone in np.flatnonzero(flat.any(axis=0)):
+        out[:, bone] = _filled(out[:, bone], flat[:, bone], rest[bone])
+    return continuous(out)
+
+
+def _filled(turn, missing, rest):
+    known = np.flatnonzero(~missing)
+    if not len(known):
+        return np.tile(rest, (len(turn), 1))
+    nearest = known[np.argmin(np.abs(np.arange(len(turn))[:, None] - known), axis=1)]
+    return turn[nearest]

@@ -1,0 +1,203 @@
+"""How the clip goes on after its end: as the scene plays it, repeated with its travel, or held.
+
+The maths of loops is `core.cycle`; here it meets pose channels, so that what is laid end to end can also be keyed.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..core import cycle
+from ..core.rotation import conjugate, from_matrix, multiply, orthonormal, rotate
+from . import delta, fk, sampling
+
+# Poses nearer than this part of the figure's size are the same.
+SAME = 1e-5
+
+SHORTEST = 3.0  # frames: fewer are a pose, not a loop
+
+TIMED = ("location", "scale", "quaternion", "euler", "axis_angle", "object_location", "object_rotation", "object_scale")
+
+
+def sample_on(context, armature, skeleton, frames, found):
+    """(matrices, world, channels, how, added) as `sampling.sample`, going on after the end; see `clip.read_on`."""
+    matrices, world, channels = sampling.sample(context, armature, skeleton, frames)
+    beyond = np.flatnonzero(frames > found.until + 1e-6)
+    if not len(beyond):
+        return matrices, world, channels, "plays on" if frames[-1] > found.end + 1e-6 else "", None
+    if _moves(context, armature, skeleton, found.until, frames[-1]):
+        return matrices, world, channels, "plays on", None
+    laid = (
+        _repeated(context, armature, skeleton, frames[beyond], found) if found.end - found.start >= SHORTEST else None
+    )
+    how = "repeated"
+    if laid is None:
+        how, laid = "held", _held(context, armature, skeleton, frames[beyond], found.until)
+    far, far_matrices, far_world, far_channels = laid
+    rows = np.searchsorted(far, frames[beyond])
+    same = how == "held" and _same(far_matrices[rows], matrices[beyond]) and _same(far_world[rows], world[beyond])
+    matrices[beyond], world[beyond] = far_matrices[rows], far_world[rows]
+    fields = {name: getattr(channels, name).copy() for name in TIMED}
+    for name in TIMED:
+        fields[name][beyond] = getattr(far_channels, name)[rows]
+    added = None if same else rows_of(far_channels, np.flatnonzero(far == np.round(far)))
+    return matrices, world, replace(channels, **fields), how, added
+
+
+def rows_of(channels, rows):
+    """The channels at some of their frames."""
+    return replace(channels, frames=channels.frames[rows], **{name: getattr(channels, name)[rows] for name in TIMED})
+
+
+def _moves(context, armature, skeleton, until, last):
+    """Whether the scene still moves the armature after the clip's end."""
+    probes = until + np.linspace(0.5, max(last - until, 1.0), 5)
+    matrices, world, _ = sampling.sample(context, armature, skeleton, probes)
+    return not (_same(matrices, matrices[:1]) and _same(world, world[:1]))
+
+
+def _same(a, b):
+    size = max(float(np.ptp(b[..., :3, 3])), 1e-9)
+    return bool(
+        np.abs(a[..., :3, 3] - b[..., :3, 3]).max() < SAME * size
+        and np.abs(a[..., :3, :3] - b[..., :3, :3]).max() < SAME * max(1.0, float(np.abs(b[..., :3, :3]).max()))
+    )
+
+
+def _far(frames, until, last):
+    """The asked frames after the end and all whole frames from there to `last`."""
+    return np.unique(np.concatenate((frames, np.arange(np.floor(until) + 1.0, np.ceil(last) + 1.0))))
+
+
+def _held(context, armature, skeleton, frames, until):
+    matrices, world, channels = sampling.sample(context, armature, skeleton, np.array([until]))
+    far = _far(frames, until, frames[-1])
+    rows = np.zeros(len(far), dtype=int)
+    return far, matrices[rows], world[rows], replace(rows_of(channels, rows), frames=far)
+
+
+def _repeated(context, armature, skeleton, frames, found):
+    """(frames, matrices, world, channels) of the loop laid end to end, to its last round's end; None if no loop."""
+    period = found.end - found.start
+    start = found.until - period
+    ends = np.array([start, start + 1.0, found.until - 1.0, found.until])
+    matrices, world, channels = sampling.sample(context, armature, skeleton, ends)
+    turns = fk.turns(matrices[..., :3, :3], skeleton.rotation)
+    carrier = fk.turns(world[:, None, :3, :3], np.array([[1.0, 0.0, 0.0, 0.0]]))[:, 0]
+    size = float(np.cbrt(np.linalg.det(world[0, :3, :3])))
+    loop = cycle.find(skeleton.parent, turns, matrices[..., :3, 3], carrier, world[:, :3, 3], size)
+    bones = fk.rest(armature, skeleton.names)
+    if not loop.closes or bones.connected[loop.carriers].any():
+        return None
+    base = _parent_matrix(armature)
+    if base is None and not (loop.whole.still and _same(world[:1], world[3:])):
+        return None
+    rounds = np.ceil((frames[-1] - start) / period - 1e-9)
+    far = _far(frames, found.until, start + rounds * period)
+    k, phase = cycle.wrap(far, start, found.until)
+    share = cycle.fade(far, start + k * period, period, context.scene.render.fps / context.scene.render.fps_base)
+    far_matrices, far_world, far_channels = sampling.sample(context, armature, skeleton, phase)
+    laid = replace(far_channels, frames=far)
+    laid = _close_bones(loop, bones, laid, channels, far_matrices, matrices, k, share)
+    if base is not None:
+        laid = _close_object(loop, laid, channels, base, k, share)
+        far_world = base @ fk.object_basis(laid)
+    return far, _posed(armature, bones, loop, laid, far_matrices, k), far_world, laid
+
+
+def _parent_matrix(armature):
+    """The constant matrix under the object's own, or None where something else moves the object."""
+    try:
+        return sampling.still_carrier(armature)
+    except fk.InexactError:
+        return None
+
+
+def _posed(armature, bones, loop, channels, matrices, k):
+    """Bone matrices of the laid channels; constrained rigs keep what Blender showed, carried along."""
+    if not any(len(bone.constraints) for bone in armature.pose.bones):
+        try:
+            return fk.pose(bones, channels)
+        except fk.InexactError:
+            pass
+    turn, move = loop.body.times(k)
+    step = fk.compose(move, turn, np.ones((len(k), 3)))
+    out = matrices.copy()
+    out[:, loop.carried] = step[:, None] @ matrices[:, loop.carried]
+    return out
+
+
+# -- closing the seam, adding the travel -----------------------------------------------------------------------------
+
+
+def _close_bones(loop, bones, channels, ends, matrices, end_matrices, k, share):
+    """Bone channels at round k (K,) with the body's step on the carriers and a share (K,) of the gap on all.
+
+    channels, matrices: (K, ...) of the phases; ends, end_matrices: (4, ...) of its first two, last two frames.
+    """
+    turn, end_turn = fk.rotations(channels), fk.rotations(ends)
+    location, end_location = channels.location.copy(), ends.location.copy()
+    first_turn, first_location = end_turn[0].copy(), end_location[0].copy()
+    last_location = end_location[3]
+    changed = np.zeros(turn.shape[1], dtype=bool)
+    for bone in loop.carriers:
+        lead, moving, linear = _lead(bones, bone, matrices)
+        step_turn, step_move = loop.body.times(k)
+        first = _carry(end_turn[:1, bone], end_matrices[:1, bone, :3, 3], lead[:1], *loop.body.times(np.array([1])))
+        turn[:, bone], head = _carry(turn[:, bone], matrices[:, bone, :3, 3], lead, step_turn, step_move)
+        first_turn[bone] = first[0][0]
+        gap = end_matrices[3, bone, :3, 3] - first[1][0]
+        head = head + share[:, None] * rotate(loop.body.times(k - 1)[0], gap)
+        location[:, bone] = np.einsum("kij,kj->ki", linear, head - moving)
+        first_location[bone] = last_location[bone]  # its gap is closed above
+        changed[bone] = True
+    changed |= np.abs(multiply(conjugate(first_turn), end_turn[3])[:, 1:]).max(axis=-1) > 1e-7
+    turn = cycle.closed(turn, first_turn, end_turn[3], share)
+    location += share[:, None, None] * (last_location - first_location)
+    scale = channels.scale + share[:, None, None] * (ends.scale[3] - ends.scale[0])
+    fields = {"quaternion": channels.quaternion.copy(), "euler": channels.euler.copy()}
+    fields["axis_angle"] = channels.axis_angle.copy()
+    for bone in np.flatnonzero(changed):
+        field = sampling.BONE[sampling.OBJECT_ROTATION.get(channels.modes[bone], "rotation_euler")][0]
+        fields[field][:, bone] = stored(channels.modes[bone], fields[field][:, bone], turn[:, bone])
+    return replace(channels, location=location, scale=scale, **fields)
+
+
+def _lead(bones, bone, matrices):
+    """Before a bone's basis: rotation (K, 4); before its location: origin (K, 3), inverse axes (K, 3, 3)."""
+    turning, moving = fk.parent_space(bones, np.array([bone]), matrices)
+    turning, moving = (np.broadcast_to(m[:, 0], (len(matrices), 4, 4)) for m in (turning, moving))
+    if not bones.inherit_rotation[bone]:
+        turning = bones.matrix[bone][None].repeat(len(matrices), axis=0)
+    return from_matrix(orthonormal(turning[:, :3, :3])), moving[:, :3, 3], np.linalg.inv(moving[:, :3, :3])
+
+
+def _carry(turn, head, lead, step_turn, step_move):
+    """A basis rotation and a head after a step in armature space.  turn, lead, step_turn: (K, 4); heads: (K, 3)."""
+    own = multiply(multiply(conjugate(lead), step_turn), multiply(lead, turn))
+    return own, rotate(step_turn, head) + step_move
+
+
+def _close_object(loop, channels, ends, base, k, share):
+    """Object channels at round k with the object's step and a share of its gap; base: (4, 4) of its still parents."""
+    if loop.whole.still and np.array_equal(ends.object_location[0], ends.object_location[3]):
+        return channels
+    lead = from_matrix(orthonormal(base[:3, :3]))[None]
+    linear = np.linalg.inv(base[:3, :3])
+    turn, end_turn = fk.object_turns(channels), fk.object_turns(ends)
+    heads, end_heads = (c.object_location @ base[:3, :3].T + base[:3, 3] for c in (channels, ends))
+    once = loop.whole.times(np.array([1]))
+    first = _carry(end_turn[:1], end_heads[:1], lead, *once)
+    turn, heads = _carry(turn, heads, lead, *loop.whole.times(k))
+    turn = cycle.closed(turn, first[0][0], end_turn[3], share)
+    heads = heads + share[:, None] * rotate(loop.whole.times(k - 1)[0], end_heads[3] - first[1][0])
+    return replace(
+        channels,
+        object_location=(heads - base[:3, 3]) @ linear.T,
+        object_rotation=stored(channels.object_mode, channels.object_rotation, turn),
+    )
+
+
+def stored(mode, base, turn):
+    """Values (K, 3 or 4) of a rotation channel in its mode that show the rotations turn (K, 4), near to the base's."""
+    return delta.rotation_value(mode, base, delta.rotation_delta(mode, base, turn))
