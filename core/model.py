@@ -123,6 +123,23 @@ class Model:
         return (self.dof_body * self.width + first).astype(int)
 
     @cached_property
+    def above(self) -> Array:
+        """(nv, nv) 1.0 where the body of degree of freedom i carries that of j, itself included."""
+        return np.ascontiguousarray(self.ancestor[self.dof_body][:, self.dof_body].T)
+
+    @cached_property
+    def strictly_above(self) -> Array:
+        """`above` without pairs of the same body."""
+        return self.above * (self.dof_body[:, None] != self.dof_body)
+
+    @cached_property
+    def block(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where joint blocks lie: flat indices in an (nv, nv) matrix, and in an (n, width, width) table."""
+        rows, columns = np.nonzero(self.dof_body[:, None] == self.dof_body)
+        within = self.slot - self.dof_body * self.width
+        return rows * self.nv + columns, self.slot[rows] * self.width + within[columns]
+
+    @cached_property
     def residual(self) -> Array:
         """(n, 6, 6) projector on the part of a joint's twist that is prescribed."""
         out = np.tile(np.eye(6), (self.n, 1, 1))
@@ -151,9 +168,12 @@ class Model:
         """Accelerations by degree of freedom (..., nv) to joint twists (..., n, 6)."""
         table = np.zeros(u.shape[:-1] + (self.n * self.width,))
         table[..., self.slot] = u
-        table = table.reshape(u.shape[:-1] + (self.n, self.width))
-        return (self.subspace @ table[..., None])[..., 0]
+        return (self.subspace @ table.reshape(u.shape[:-1] + (self.n, self.width, 1)))[..., 0]
+
+    def by_dof(self, table: Array) -> Array:
+        """The used slots (..., nv) of a table (..., n, width)."""
+        return table.reshape(table.shape[:-2] + (-1,))[..., self.slot]
 
     def project(self, f: Array) -> Array:
         """Joint forces (..., n, 6) to forces by degree of freedom (..., nv)."""
-        return np.einsum("...dk,dk->...d", f[..., self.dof_body, :], self.dof_axis)
+        return self.by_dof((f[..., None, :] @ self.subspace)[..., 0, :])

@@ -2,7 +2,7 @@
 
 Every function takes arrays of shape (..., 4) or (..., 3) and broadcasts.  `exp` and `log` are the
 exponential map of SO(3) on rotation vectors [rad]; `log` returns the shorter way round (angle <= pi).
-Element-wise arithmetic only: numpy's cross and matmul are slow on small vectors.
+Small products are gathers and one matmul each: numpy's price is the call, not the arithmetic.
 """
 
 import numpy as np
@@ -13,19 +13,17 @@ Array = NDArray[np.float64]
 IDENTITY: Array = np.array([1.0, 0.0, 0.0, 0.0])
 
 
+# Products are gathered from the components by one index and one sign table: q r = LEFT(q) r = RIGHT(r) q.
+_INDEX = np.array([[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
+_LEFT = np.array([[1.0, -1.0, -1.0, -1.0], [1.0, 1.0, -1.0, 1.0], [1.0, 1.0, 1.0, -1.0], [1.0, -1.0, 1.0, 1.0]])
+_RIGHT = np.array([[1.0, -1.0, -1.0, -1.0], [1.0, 1.0, 1.0, -1.0], [1.0, -1.0, 1.0, 1.0], [1.0, 1.0, -1.0, 1.0]])
+_CROSS = np.array([[0, 2, 1], [2, 0, 0], [1, 0, 0]])
+_SIGN = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
+
+
 def multiply(a: Array, b: Array) -> Array:
     """Hamilton product a b: first b, then a.  (..., 4)"""
-    aw, ax, ay, az = np.moveaxis(a, -1, 0)
-    bw, bx, by, bz = np.moveaxis(b, -1, 0)
-    return np.stack(
-        (
-            aw * bw - ax * bx - ay * by - az * bz,
-            aw * bx + ax * bw + ay * bz - az * by,
-            aw * by - ax * bz + ay * bw + az * bx,
-            aw * bz + ax * by - ay * bx + az * bw,
-        ),
-        axis=-1,
-    )
+    return ((a[..., _INDEX] * _LEFT) @ b[..., None])[..., 0]
 
 
 def conjugate(q: Array) -> Array:
@@ -39,18 +37,21 @@ def normalize(q: Array) -> Array:
     return np.where(length > 0.0, np.asarray(q) / np.where(length > 0.0, length, 1.0), IDENTITY)
 
 
+def skew(v: Array) -> Array:
+    """(..., 3) -> (..., 3, 3): skew(a) b = a x b."""
+    return v[..., _CROSS] * _SIGN
+
+
 def cross(a: Array, b: Array) -> Array:
     """Vector product, (..., 3)."""
-    ax, ay, az = a[..., 0], a[..., 1], a[..., 2]
-    bx, by, bz = b[..., 0], b[..., 1], b[..., 2]
-    return np.stack((ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx), axis=-1)
+    return (skew(a) @ b[..., None])[..., 0]
 
 
 def rotate(q: Array, v: Array) -> Array:
     """Turn the vectors v (..., 3) by q (..., 4)."""
-    u = q[..., 1:]
-    t = 2.0 * cross(u, v)
-    return v + q[..., :1] * t + cross(u, t)
+    k, column = skew(q[..., 1:]), v[..., None]
+    t = k @ column
+    return (column + 2.0 * (q[..., :1, None] * t + k @ t))[..., 0]
 
 
 def exp(w: Array) -> Array:
@@ -91,15 +92,9 @@ def slerp(a: Array, b: Array, t: ArrayLike) -> Array:
 
 
 def to_matrix(q: Array) -> Array:
-    """(..., 4) -> (..., 3, 3), columns are the turned axes."""
-    w, x, y, z = np.moveaxis(q, -1, 0)
-    xx, yy, zz = x * x, y * y, z * z
-    xy, xz, yz, wx, wy, wz = x * y, x * z, y * z, w * x, w * y, w * z
-    out = np.empty(q.shape[:-1] + (3, 3))
-    out[..., 0, 0], out[..., 0, 1], out[..., 0, 2] = 1 - 2 * (yy + zz), 2 * (xy - wz), 2 * (xz + wy)
-    out[..., 1, 0], out[..., 1, 1], out[..., 1, 2] = 2 * (xy + wz), 1 - 2 * (xx + zz), 2 * (yz - wx)
-    out[..., 2, 0], out[..., 2, 1], out[..., 2, 2] = 2 * (xz - wy), 2 * (yz + wx), 1 - 2 * (xx + yy)
-    return out
+    """(..., 4) -> (..., 3, 3), columns are the turned axes: the matrix of v -> q v q^-1."""
+    right = np.swapaxes(q[..., _INDEX] * _RIGHT, -1, -2)
+    return ((q[..., _INDEX] * _LEFT) @ right)[..., 1:, 1:]
 
 
 def from_matrix(m: Array) -> Array:

@@ -6,20 +6,13 @@ any number of bodies.
 
 import numpy as np
 
-from .rotation import Array
+from .rotation import Array, skew
 
-_I3 = np.array([[0, 2, 1], [2, 0, 0], [1, 0, 0]])
-_S3 = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
 _I6 = np.zeros((6, 6), dtype=int)
 _S6 = np.zeros((6, 6))
-_I6[:3, :3], _S6[:3, :3] = _I3, _S3
-_I6[3:, 3:], _S6[3:, 3:] = _I3, _S3
-_I6[3:, :3], _S6[3:, :3] = _I3 + 3, _S3
-
-
-def skew(v: Array) -> Array:
-    """(..., 3) -> (..., 3, 3): skew(a) b = a x b."""
-    return v[..., _I3] * _S3
+for _rows, _columns, _first in ((0, 0, 0), (3, 3, 0), (3, 0, 3)):
+    _I6[_rows : _rows + 3, _columns : _columns + 3] = np.array([[0, 2, 1], [2, 0, 0], [1, 0, 0]]) + _first
+    _S6[_rows : _rows + 3, _columns : _columns + 3] = skew(np.ones(3))
 
 
 def motion_cross(v: Array) -> Array:

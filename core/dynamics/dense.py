@@ -23,12 +23,10 @@ def body_forces(model: Model, kin: Kinematics, load: Load, u: Array | None = Non
 def joint_impedance(model: Model, Z: Array) -> Array:
     """(..., nv, nv) block-diagonal impedance by degree of freedom from joint impedances (..., n, 6, 6)."""
     blocks = np.swapaxes(model.subspace, -1, -2) @ Z @ model.subspace
-    same = model.dof_body[:, None] == model.dof_body
-    rows, columns = np.nonzero(same)
-    within = model.slot - model.dof_body * model.width
-    out = np.zeros(Z.shape[:-3] + (model.nv, model.nv))
-    out[..., rows, columns] = blocks[..., model.dof_body[rows], within[rows], within[columns]]
-    return out
+    into, out_of = model.block
+    out = np.zeros(Z.shape[:-3] + (model.nv * model.nv,))
+    out[..., into] = blocks.reshape(Z.shape[:-3] + (-1,))[..., out_of]
+    return out.reshape(Z.shape[:-3] + (model.nv, model.nv))
 
 
 def mass_matrix(model: Model, kin: Kinematics, body_Z: Array | None = None) -> Array:
@@ -36,11 +34,10 @@ def mass_matrix(model: Model, kin: Kinematics, body_Z: Array | None = None) -> A
     inertia = kin.I if body_Z is None else kin.I + body_Z
     flat = inertia.reshape(inertia.shape[:-2] + (36,))
     composite = (model.ancestor.T @ flat).reshape(inertia.shape)
-    F = apply(composite[..., model.dof_body, :, :], kin.S)
-    G = kin.S @ np.swapaxes(F, -1, -2)
-    above = model.ancestor[model.dof_body][:, model.dof_body].T
-    strictly = above * (model.dof_body[:, None] != model.dof_body)
-    return G * above + np.swapaxes(G * strictly, -1, -2)
+    carried = np.swapaxes(composite @ kin.S, -1, -2)
+    F = carried.reshape(carried.shape[:-3] + (-1, 6))[..., model.slot, :]
+    G = kin.axes(model) @ np.swapaxes(F, -1, -2)
+    return G * model.above + np.swapaxes(G * model.strictly_above, -1, -2)
 
 
 def forward(model: Model, kin: Kinematics, load: Load) -> Array:
@@ -49,8 +46,6 @@ def forward(model: Model, kin: Kinematics, load: Load) -> Array:
     if load.Z is not None:
         H = H + joint_impedance(model, load.Z)
     carried = model.ancestor.T @ body_forces(model, kin, load)
-    C = np.einsum("...dk,...dk->...d", kin.S, carried[..., model.dof_body, :])
-    rhs = model.project(load.force) - C
-    if load.Z is not None and np.any(load.prescribed):
-        rhs = rhs - model.project(apply(load.Z, load.prescribed))
+    force = load.force if load.Z is None else load.force - apply(load.Z, load.prescribed)
+    rhs = model.project(force) - model.by_dof((carried[..., None, :] @ kin.S)[..., 0, :])
     return np.linalg.solve(H, rhs[..., None])[..., 0]

@@ -19,7 +19,7 @@ class Kinematics:
     """Everything that follows from a state alone; spatial quantities in the shared frame at `origin`.
 
     R: (..., n, 3, 3) body to world.  p: (..., n, 3) body origins relative to `origin`.  origin: (..., 3) world.
-    X: (..., n, 6, 6) motions body to shared frame.  I: (..., n, 6, 6) inertias.  S: (..., nv, 6) joint axes.
+    X: (..., n, 6, 6) motions body to shared frame.  I: (..., n, 6, 6) inertias.  S: (..., n, 6, width) joint axes.
     V: (..., n, 6) body velocities.  vx: (..., n, 6, 6) the operator V x.  c: (..., n, 6) V x vJ.
     """
 
@@ -32,6 +32,11 @@ class Kinematics:
     V: Array
     vx: Array
     c: Array
+
+    def axes(self, model: Model) -> Array:
+        """(..., nv, 6) the axis of every degree of freedom, shared frame."""
+        columns = np.swapaxes(self.S, -1, -2)
+        return columns.reshape(columns.shape[:-3] + (-1, 6))[..., model.slot, :]
 
     def position(self) -> Array:
         """(..., n, 3) body origins in the world."""
@@ -63,7 +68,7 @@ def kinematics(model: Model, state: State) -> Kinematics:
     p = T[..., :3, 3] - origin[..., None, :]
     X, Xf = motion_transform(R, p), force_transform(R, p)
     inertia = Xf @ model.inertia @ np.swapaxes(Xf, -1, -2)
-    S = apply(X[..., model.dof_body, :, :], np.broadcast_to(model.dof_axis, X.shape[:-3] + model.dof_axis.shape))
+    S = X @ model.subspace
     vJ = apply(X, state.twist)
     V = model.ancestor @ vJ
     vx = motion_cross(V)

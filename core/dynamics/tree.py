@@ -20,7 +20,7 @@ def forward(model: Model, kin: Kinematics, load: Load) -> Array:
     if load.body_Z is not None:
         pA = pA + apply(load.body_Z, np.broadcast_to(load.fall, pA.shape))
     c = kin.c + apply(kin.X, load.prescribed)
-    S = kin.X @ model.subspace
+    S = kin.S
     St = np.swapaxes(S, -1, -2)
     force, Z = load.force, _impedance(model, load)
     if load.Z is not None:
@@ -46,7 +46,7 @@ def forward(model: Model, kin: Kinematics, load: Load) -> Array:
         x = apply(Dinv[..., level, :, :], u[..., level, :] - apply(np.swapaxes(U[..., level, :, :], -1, -2), a_))
         qdd[..., level, :] = x
         a[..., level, :] = a_ + apply(S[..., level, :, :], x)
-    return qdd.reshape(qdd.shape[:-2] + (-1,))[..., model.slot]
+    return model.by_dof(qdd)
 
 
 def _impedance(model: Model, load: Load) -> Array:
