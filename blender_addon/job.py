@@ -99,8 +99,7 @@ def read(context, armature, situation, hit=None, *, settings=None, roles=None, h
     grid = frame_grid(hit.frame, end)
     around = np.arange(np.floor(hit.frame) - LEAD, np.ceil(end) + LEAD + 1.0)
     frames = np.unique(np.concatenate((around, grid)))
-    clip, channels = clips.read(context, armature, skeleton, frames)
-    plays, continuation = "", None
+    clip, channels, plays, continuation = clips.read_on(context, armature, skeleton, frames, found)
     actor = Actor(skeleton, anatomy, masses, height or usual_height(anatomy), clip.scale < 0.0)
     warnings = [*clip.warnings, *([anatomy.fallback] if anatomy.fallback else [])]
     return Job(
