@@ -1,0 +1,119 @@
+"""It is physics: nothing comes from nothing, twice the blow is twice the motion, units, frames and rates are words."""
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.user_default.parametric_dynamics.blender_addon import cli
+from bl_ext.user_default.parametric_dynamics.core import situation
+
+from tests.blender import acceptance_tools as tools
+
+CHARACTER = "1_game_characters/quaternius/cyberpunk_Character.glb"
+FRAME = 8.0  # at 24 frames per second
+ALIKE = 0.02
+
+
+@pytest.fixture
+def rig(fresh_scene, data):
+    return tools.loaded(data / CHARACTER)
+
+
+def test_no_impulse_moves_nothing(fresh_scene, data, tmp_path):
+    path = tmp_path / "still.blend"
+    words = ["react", data / CHARACTER, "--situation", "shoulder_front", "--impulse", 0, "--out", path]
+    status = cli.main([str(word) for word in words])
+    frames = np.arange(0.0, 33.0)
+    if status == 0:
+        bpy.ops.wm.open_mainfile(filepath=str(path))
+        shown = tools.orientations(next(item for item in bpy.data.objects if item.type == "ARMATURE"), frames)
+        assert tools.between(shown, tools.orientations(tools.loaded(data / CHARACTER), frames)).max() < 0.01
+    job, reaction = tools.solved(tools.loaded(data / CHARACTER), impulse=0.0)
+    assert status == 0
+    assert max(reaction.peaks().values()) < 0.01
+
+
+def first_motion(reaction):
+    """(3,) displacement of the struck point [canonical m] against the clip in the first 30 ms, body frame."""
+    k = int(np.searchsorted(reaction.times - reaction.start, 0.03))
+    return np.cross(reaction.turn[k, reaction.struck], reaction.actor.axis[reaction.struck]), reaction.turn[k]
+
+
+def test_an_opposite_impulse_goes_the_other_way(rig):
+    there, turns = first_motion(tools.solved(rig, impulse=1.0)[1])
+    back, turns_back = first_motion(tools.solved(rig, impulse=-1.0)[1])
+    assert np.linalg.norm(there) > 1e-5
+    assert there @ back < -0.98 * np.linalg.norm(there) * np.linalg.norm(back)
+    assert np.abs(turns + turns_back).max() < 0.02 * np.abs(turns).max()
+
+
+def test_a_direction_given_is_the_direction_taken(rig):
+    _, forward = tools.solved(rig, impulse=2.0, direction=(0.0, 1.0, 0.0))
+    _, sideways = tools.solved(rig, impulse=2.0, direction=(1.0, 0.0, 0.0))
+    a, b = first_motion(forward)[1].ravel(), first_motion(sideways)[1].ravel()
+    assert abs(a @ b) < 0.7 * np.linalg.norm(a) * np.linalg.norm(b)
+
+
+def test_twice_the_impulse_is_twice_the_motion(rig):
+    one, two = (tools.solved(rig, impulse=impulse)[1].peaks() for impulse in (0.1, 0.2))
+    seen = [name for name, peak in one.items() if peak > 0.001]
+    assert len(seen) > 10
+    assert [two[name] / one[name] for name in seen] == pytest.approx([2.0] * len(seen), rel=ALIKE)
+
+
+def test_more_mass_less_motion(rig):
+    job, light = tools.solved(rig)
+    struck = light.actor.names[light.struck]
+    own = float(job.actor.masses.mass[job.actor.order[light.struck]])
+    setting = situation.BoneSetting(mass=4.0 * own)
+    _, heavy = tools.solved(rig, settings={struck: setting})
+    k = int(np.searchsorted(light.times - light.start, 0.05))
+    assert np.linalg.norm(heavy.turn[k, heavy.struck]) < 0.9 * np.linalg.norm(light.turn[k, light.struck])
+    assert heavy.peaks()[struck] < light.peaks()[struck]
+
+
+def test_a_chest_hit_travels_outwards(rig):
+    """A joint is farthest from its place in the clip no sooner than the joint that carries it, the last one later."""
+    job, reaction = tools.solved(rig, "chest_front")
+    _, place = job.actor.canonical(job.clip)
+    _, pushed = reaction.poses(job.clip)
+    away = np.linalg.norm(pushed - place, axis=-1)
+    assert away.max() > 0.02
+    late = {name: job.clip.frames[np.argmax(away[:, i])] - FRAME for i, name in enumerate(job.actor.names)}
+    arms = [("Torso", f"UpperArm.{side}", f"LowerArm.{side}", f"Hand.{side}") for side in "LR"]
+    for chain in (("Body", "Torso", "Chest", "Neck", "Head"), *arms):
+        times = [late[name] for name in chain]
+        assert times == sorted(times) and times[0] < times[-1], (chain, times)
+
+
+class TestOnlyWords:
+    """The same character in other units, at another place in time, at another rate; the file has scale 100, 24 fps."""
+
+    @pytest.fixture(scope="class")
+    def usual(self, addon, data):
+        rig = tools.loaded(data / CHARACTER)
+        assert (round(rig.scale[0], 4), bpy.context.scene.render.fps) == (100.0, 24)
+        return tools.solved(rig, frame=FRAME)[1].peaks()
+
+    @staticmethod
+    def same(peaks, usual):
+        assert max(usual.values()) > 10.0
+        seen = [name for name, peak in usual.items() if peak > 1.0]
+        assert [peaks[name] for name in seen] == pytest.approx([usual[name] for name in seen], rel=ALIKE)
+
+    @pytest.mark.parametrize("scale", [0.01, 1.0])
+    def test_object_scale(self, usual, rig, scale):
+        factor = scale / rig.scale[0]
+        rig.scale = [factor * value for value in rig.scale]
+        bpy.context.view_layer.update()
+        self.same(tools.solved(rig, frame=FRAME)[1].peaks(), usual)
+
+    def test_start_frame(self, usual, rig):
+        tools.retime(rig, shift=37.0)
+        self.same(tools.solved(rig, frame=FRAME + 37.0)[1].peaks(), usual)
+
+    @pytest.mark.parametrize("fps", [30, 60])
+    def test_rate(self, usual, rig, fps):
+        factor = fps / bpy.context.scene.render.fps
+        tools.retime(rig, factor)
+        bpy.context.scene.render.fps = fps
+        self.same(tools.solved(rig, frame=FRAME * factor)[1].peaks(), usual)
