@@ -21,39 +21,65 @@ TIMED = ("location", "scale", "quaternion", "euler", "axis_angle", "object_locat
 
 def sample_on(context, armature, skeleton, frames, found):
     """(matrices, world, channels, how, added) as `sampling.sample`, going on after the end; see `clip.read_on`."""
-    matrices, world, channels = sampling.sample(context, armature, skeleton, frames)
     beyond = np.flatnonzero(frames > found.until + 1e-6)
     if not len(beyond):
-        return matrices, world, channels, "plays on" if frames[-1] > found.end + 1e-6 else "", None
-    if _moves(context, armature, skeleton, found.until, frames[-1]):
-        return matrices, world, channels, "plays on", None
-    laid = (
-        _repeated(context, armature, skeleton, frames[beyond], found) if found.end - found.start >= SHORTEST else None
-    )
-    how = "repeated"
-    if laid is None:
-        how, laid = "held", _held(context, armature, skeleton, frames[beyond], found.until)
-    far, far_matrices, far_world, far_channels = laid
+        how = "plays on" if frames[-1] > found.end + 1e-6 else ""
+        return (*sampling.sample(context, armature, skeleton, frames), how, None)
+    plan = _Rounds(frames[beyond], found)
+    probes = found.until + np.linspace(0.5, max(frames[-1] - found.until, 1.0), 5)
+    shown, probed, ends, phases = _sampled(context, armature, skeleton, frames, probes, plan.ends, plan.phase)
+    if not (_same(probed[0], probed[0][:1]) and _same(probed[1], probed[1][:1])):  # the scene moves it by itself
+        return (*shown, "plays on", None)
+    laid = _repeated(context, armature, skeleton, plan, ends, phases) if plan.long_enough else None
+    how = "repeated" if laid is not None else "held"
+    far, laid = (plan.far, laid) if laid is not None else _held(frames[beyond], found.until, ends)
     rows = np.searchsorted(far, frames[beyond])
-    same = how == "held" and _same(far_matrices[rows], matrices[beyond]) and _same(far_world[rows], world[beyond])
-    matrices[beyond], world[beyond] = far_matrices[rows], far_world[rows]
+    matrices, world, channels = shown
+    kept = how == "held" and all(_same(laid[i][rows], shown[i][beyond]) for i in (0, 1))
+    matrices[beyond], world[beyond] = laid[0][rows], laid[1][rows]
     fields = {name: getattr(channels, name).copy() for name in TIMED}
     for name in TIMED:
-        fields[name][beyond] = getattr(far_channels, name)[rows]
-    added = None if same else rows_of(far_channels, np.flatnonzero(far == np.round(far)))
+        fields[name][beyond] = getattr(laid[2], name)[rows]
+    added = None if kept else rows_of(laid[2], np.flatnonzero(far == np.round(far)))
     return matrices, world, replace(channels, **fields), how, added
+
+
+class _Rounds:
+    """The frames of a clip laid end to end.
+
+    far: (K,) the asked frames after the end and all whole frames to the end of their last round.  k: (K,) their round.
+    phase: (K,) the frame of the clip they show.  ends: (4,) first two and last two frames of the clip's last round.
+    """
+
+    def __init__(self, frames, found):
+        self.period = found.end - found.start
+        self.long_enough = self.period >= SHORTEST
+        self.start = found.until - self.period
+        inside = min(1.0, self.period)
+        self.ends = np.array([self.start, self.start + inside, found.until - inside, found.until])
+        if not self.long_enough:
+            self.far = self.k = self.phase = np.empty(0)
+            return
+        rounds = np.ceil((frames[-1] - self.start) / self.period - 1e-9)
+        self.far = _far(frames, found.until, self.start + rounds * self.period)
+        self.k, self.phase = cycle.wrap(self.far, self.start, found.until)
+
+    def share(self, fps):
+        """(K,) of the gap that is left."""
+        return cycle.fade(self.far, self.start + self.k * self.period, self.period, fps)
+
+
+def _sampled(context, armature, skeleton, *groups):
+    """`sampling.sample` of several groups of frames in one go: a (matrices, world, channels) each."""
+    matrices, world, channels = sampling.sample(context, armature, skeleton, np.concatenate(groups))
+    bounds = np.cumsum([0] + [len(group) for group in groups])
+    spans = [slice(a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [(matrices[span], world[span], rows_of(channels, span)) for span in spans]
 
 
 def rows_of(channels, rows):
     """The channels at some of their frames."""
     return replace(channels, frames=channels.frames[rows], **{name: getattr(channels, name)[rows] for name in TIMED})
-
-
-def _moves(context, armature, skeleton, until, last):
-    """Whether the scene still moves the armature after the clip's end."""
-    probes = until + np.linspace(0.5, max(last - until, 1.0), 5)
-    matrices, world, _ = sampling.sample(context, armature, skeleton, probes)
-    return not (_same(matrices, matrices[:1]) and _same(world, world[:1]))
 
 
 def _same(a, b):
@@ -65,44 +91,37 @@ def _same(a, b):
 
 
 def _far(frames, until, last):
-    """The asked frames after the end and all whole frames from there to `last`."""
     return np.unique(np.concatenate((frames, np.arange(np.floor(until) + 1.0, np.ceil(last) + 1.0))))
 
 
-def _held(context, armature, skeleton, frames, until):
-    matrices, world, channels = sampling.sample(context, armature, skeleton, np.array([until]))
+def _held(frames, until, ends):
+    """(frames, (matrices, world, channels)) of the clip's last pose at the frames after its end."""
     far = _far(frames, until, frames[-1])
-    rows = np.zeros(len(far), dtype=int)
-    return far, matrices[rows], world[rows], replace(rows_of(channels, rows), frames=far)
+    rows = np.full(len(far), 3)
+    return far, (ends[0][rows], ends[1][rows], replace(rows_of(ends[2], rows), frames=far))
 
 
-def _repeated(context, armature, skeleton, frames, found):
-    """(frames, matrices, world, channels) of the loop laid end to end, to its last round's end; None if no loop."""
-    period = found.end - found.start
-    start = found.until - period
-    ends = np.array([start, start + 1.0, found.until - 1.0, found.until])
-    matrices, world, channels = sampling.sample(context, armature, skeleton, ends)
-    turns = fk.turns(matrices[..., :3, :3], skeleton.rotation)
-    carrier = fk.turns(world[:, None, :3, :3], np.array([[1.0, 0.0, 0.0, 0.0]]))[:, 0]
-    size = float(np.cbrt(np.linalg.det(world[0, :3, :3])))
-    loop = cycle.find(skeleton.parent, turns, matrices[..., :3, 3], carrier, world[:, :3, 3], size)
+def _repeated(context, armature, skeleton, plan, ends, phases):
+    """(matrices, world, channels) at plan.far of the loop laid end to end; None where the clip is no loop."""
+    end_matrices, end_world, end_channels = ends
+    turns = fk.turns(end_matrices[..., :3, :3], skeleton.rotation)
+    carrier = fk.turns(end_world[:, None, :3, :3], np.array([[1.0, 0.0, 0.0, 0.0]]))[:, 0]
+    size = float(np.cbrt(np.linalg.det(end_world[0, :3, :3])))
+    loop = cycle.find(skeleton.parent, turns, end_matrices[..., :3, 3], carrier, end_world[:, :3, 3], size)
     bones = fk.rest(armature, skeleton.names)
     if not loop.closes or bones.connected[loop.carriers].any():
         return None
     base = _parent_matrix(armature)
-    if base is None and not (loop.whole.still and _same(world[:1], world[3:])):
+    if base is None and not (loop.whole.still and _same(end_world[:1], end_world[3:])):
         return None
-    rounds = np.ceil((frames[-1] - start) / period - 1e-9)
-    far = _far(frames, found.until, start + rounds * period)
-    k, phase = cycle.wrap(far, start, found.until)
-    share = cycle.fade(far, start + k * period, period, context.scene.render.fps / context.scene.render.fps_base)
-    far_matrices, far_world, far_channels = sampling.sample(context, armature, skeleton, phase)
-    laid = replace(far_channels, frames=far)
-    laid = _close_bones(loop, bones, laid, channels, far_matrices, matrices, k, share)
+    share = plan.share(context.scene.render.fps / context.scene.render.fps_base)
+    matrices, world, channels = phases
+    laid = replace(channels, frames=plan.far)
+    laid = _close_bones(loop, bones, laid, end_channels, matrices, end_matrices, plan.k, share)
     if base is not None:
-        laid = _close_object(loop, laid, channels, base, k, share)
-        far_world = base @ fk.object_basis(laid)
-    return far, _posed(armature, bones, loop, laid, far_matrices, k), far_world, laid
+        laid = _close_object(loop, laid, end_channels, base, plan.k, share)
+        world = base @ fk.object_basis(laid)
+    return _posed(armature, bones, loop, laid, matrices, plan.k), world, laid
 
 
 def _parent_matrix(armature):
