@@ -1,0 +1,268 @@
+"""Integrators: order of convergence, step control, manifold, prescribed joints; the default step beside them."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from core.dynamics import balance, forward_tree, kinematics
+from core.errors import SimulationError
+from core.forces import Muscle
+from core.integrators import FEHLBERG, FOURTH, METHODS, adaptive, dexp_inverse, integrate, of_model
+from core.model import FIXED, FREE, Model, State, prismatic, revolute
+from core.rotation import conjugate, exp, log, multiply
+from core.simulate import simulate
+from core.spatial import inertia
+
+from .chains import GRAVITY, chain, distance, last, orders, run, springs, still, tumbling
+
+DURATION = 0.3
+ORDERS = {"euler": 1, "semi-implicit euler": 1, "midpoint": 2, "rk4": 4, "fehlberg": 5}
+STEPS = {"euler": 640, "semi-implicit euler": 640, "midpoint": 80, "rk4": 20, "fehlberg": 20}
+
+
+@pytest.fixture
+def falling(rng):
+    """A tumbling chain under gravity: acceleration, start, and where it is after DURATION."""
+    model = chain(rng)
+    law, start = of_model(model, GRAVITY), tumbling(rng, model)
+    return law, start, run("fehlberg", start, DURATION, 600, law)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_order_on_a_tumbling_chain(falling, method):
+    law, start, end = falling
+    errors = [distance(run(method, start, DURATION, STEPS[method] * k, law), end) for k in (1, 2, 4)]
+    got = orders(errors)
+    print(f"{method}: orders {got.round(2)}, errors {errors[0]:.1e} .. {errors[-1]:.1e}")
+    assert got[-1] == pytest.approx(ORDERS[method], abs=0.25)
+
+
+def test_order_needs_the_correction_of_the_rotation_vector(monkeypatch):
+    """One free body in full turns: RK4 is of order 4, and of order 2 where theta' = w is taken for dexp^-1(theta) w."""
+    body = inertia(np.array([1.0]), np.zeros((1, 3)), np.diag([0.01, 0.02, 0.025])[None])
+    model = Model(("box",), np.array([-1]), (FREE,), body)
+    start = State(np.array([[1.0, 0, 0, 0]]), np.zeros((1, 3)), np.array([[1.0, 12.0, 2.0, 1.0, 0.0, 0.0]]))
+    law = of_model(model, GRAVITY)
+    end = run("fehlberg", start, 1.0, 800, law)
+
+    def measured():
+        return orders([distance(run("rk4", start, 1.0, k, law), end) for k in (100, 200, 400)])
+
+    assert measured() == pytest.approx([4.0, 4.0], abs=0.25)
+    monkeypatch.setattr("core.integrators.dexp_inverse", lambda theta, w: w)
+    assert measured() == pytest.approx([2.0, 2.0], abs=0.25)
+
+
+@pytest.mark.parametrize("stiff", [False, True], ids=["gravity", "springs"])
+def test_order_of_the_default_step(rng, stiff):
+    """`simulate` is of order 1, with and without implicit springs; errors against Fehlberg in fine steps."""
+    model = chain(rng)
+    start, n = tumbling(rng, model), model.n
+    K = np.tile(np.diag([8.0, 8.0, 8.0, 0, 0, 0]), (n, 1, 1)) * stiff
+    D = 0.05 * K
+    end = run("fehlberg", start, DURATION, 600, of_model(model, GRAVITY, springs(start.rotation, K, D)))
+
+    def default(steps):
+        muscle = Muscle(K, D, np.ones(steps), np.full(n, np.inf), np.zeros(n), np.zeros((steps, n, 6)))
+        reference = still(start, DURATION / steps, steps)
+        first = next(simulate(model, reference, [muscle], GRAVITY))  # for its type: the start below is ours
+        begin = type(first)(0, start)
+        return last(simulate(model, reference, [muscle], GRAVITY, start=begin)).state
+
+    errors = [distance(default(k), end) for k in (160, 320, 640)]
+    print(f"default step: orders {orders(errors).round(2)}, errors {errors[0]:.1e} .. {errors[-1]:.1e}")
+    assert orders(errors)[-1] == pytest.approx(1.0, abs=0.1)
+
+
+def test_adaptive_error_follows_the_tolerance(falling):
+    law, start, end = falling
+    found = []
+    for tolerance in (1e-5, 1e-7, 1e-9):
+        progress = last(adaptive(start, 0.0, DURATION, law, tolerance))
+        found.append((distance(progress.state, end), progress.taken, progress.rejected))
+        assert progress.t == DURATION
+        assert progress.error <= 1.0
+        assert distance(progress.state, end) < 20.0 * tolerance
+    print("adaptive:", [f"{e:.1e} in {t} steps, {r} rejected" for e, t, r in found])
+    errors, taken = [e for e, _, _ in found], [t for _, t, _ in found]
+    assert errors[0] / errors[-1] > 1e3  # four decades of tolerance
+    assert all(1.5 < b / a < 4.0 for a, b in pairwise(taken))  # 100^(1/5) = 2.5 times as many steps a time
+
+
+def test_adaptive_shortens_where_it_is_hard_and_counts(rng):
+    """A spring that switches on at 0.2 s: steps are rejected and shortest there."""
+    model = chain(rng, 2)
+    start = tumbling(rng, model, 0.5)
+    K = np.tile(np.diag([2000.0, 2000.0, 2000.0, 0, 0, 0]), (2, 1, 1))
+    pull = springs(start.rotation, K, 0.01 * K)
+    law = of_model(model, GRAVITY, lambda load, state, kin, t: pull(load, state, kin, t) if t > 0.2 else None)
+    way = list(adaptive(start, 0.0, 0.25, law, 1e-6))
+    calm = list(adaptive(start, 0.0, 0.25, of_model(model, GRAVITY), 1e-6))
+    times = np.array([0.0, *(p.t for p in way)])
+    assert way[-1].rejected > calm[-1].rejected
+    assert [p.taken for p in way] == list(range(1, len(way) + 1))
+    shortest = int(np.argmin(np.diff(times)[:-1]))  # the last one only fills up
+    assert 0.17 < times[shortest] < 0.21
+    assert len(way) > 1.5 * len(calm)
+
+
+def test_adaptive_never_takes_more_than_its_bound(falling):
+    law, start, _ = falling
+    calls = []
+
+    def counted(state, t):
+        calls.append(t)
+        return law(state, t)
+
+    with pytest.raises(SimulationError, match="after 7 steps. Loosen the tolerance"):
+        last(adaptive(start, 0.0, DURATION, counted, 1e-12, most=7))
+    assert len(calls) == 7 * len(FEHLBERG.b)
+
+
+def test_adaptive_gives_up_where_there_is_no_answer(falling):
+    _, start, _ = falling
+    with pytest.raises(SimulationError, match="stood at 0 s after 50 steps"):
+        last(adaptive(start, 0.0, 1.0, lambda s, t: np.full(s.twist.shape, np.nan), most=50))
+
+
+def test_explicit_steps_name_the_cure_when_they_break(rng):
+    """Euler far beyond its limit on a stiff spring."""
+    model = chain(rng, 2)
+    start = tumbling(rng, model)
+    K = np.tile(np.diag([1e5, 1e5, 1e5, 0, 0, 0]), (2, 1, 1))
+    law = of_model(model, GRAVITY, springs(start.rotation, K, 0.1 * K))
+    with np.errstate(all="ignore"), pytest.raises(SimulationError, match="Shorten the step"):
+        last(integrate(METHODS["euler"], start, np.linspace(0, 20, 1001), law))
+
+
+def test_embedded_weights_are_of_order_four():
+    """Order conditions of the pair: sum b c^k = 1/(k+1), to k = 4 for the fifth order and to k = 3 for the fourth."""
+    for b, order in ((FEHLBERG.b, 5), (FOURTH, 4)):
+        got = [np.sum(b * FEHLBERG.c**k) for k in range(order + 1)]
+        want = [1.0 / (k + 1) for k in range(order + 1)]
+        assert got[:order] == pytest.approx(want[:order], abs=1e-15)
+        assert abs(got[order] - want[order]) > 1e-4
+
+
+def test_dexp_inverse_is_the_rate_of_the_rotation_vector(rng):
+    """Against central differences of log, and both branches against each other where they meet."""
+    for size in (1e-6, 1e-2, 0.3, 2.0, 3.0):
+        theta = rng.normal(size=3)
+        theta *= size / np.linalg.norm(theta)
+        w, h = rng.normal(size=3), 1e-5
+        turned = [log(multiply(exp(theta), exp(s * h * w))) for s in (-1.0, 1.0)]
+        np.testing.assert_allclose(dexp_inverse(theta, w), (turned[1] - turned[0]) / (2 * h), rtol=1e-5, atol=1e-6)
+    axis = np.array([0.6, 0.0, 0.8])
+    below, above = (dexp_inverse(2e-2 * f * axis, np.ones(3)) for f in (1 - 1e-9, 1 + 1e-9))
+    np.testing.assert_allclose(below, above, rtol=1e-9, atol=1e-11)
+
+
+def test_joints_stay_on_their_axes(rng):
+    """Hinges and sliders integrated with large steps: nothing leaks across their axes, and quaternions stay unit."""
+    plain = chain(rng, 4)
+    joints = (revolute([1, 2, 0]), revolute([0, 1, 1]), prismatic([1, 0, 1]), revolute([0, 0, 1]))
+    model = Model(plain.names, plain.parent, joints, plain.inertia)
+    start = tumbling(rng, model)
+    for method in METHODS:
+        end = run(method, start, 0.5, 100, of_model(model, GRAVITY))
+        turn = log(multiply(conjugate(start.rotation), end.rotation))
+        for i in (0, 1, 3):
+            assert np.abs(np.cross(turn[i], joints[i][0, :3])).max() < 1e-12, method
+        assert np.abs(turn[2]).max() < 1e-12
+        assert np.abs(np.linalg.norm(end.rotation, axis=-1) - 1.0).max() < 1e-14
+        np.testing.assert_allclose(model.expand(model.project(end.twist)), end.twist, atol=1e-12)
+
+
+def test_prescribed_joint_follows_its_acceleration_and_moves_the_rest(rng):
+    """A root shaken sideways by -A w^2 cos(w t): its place is A cos(w t), and the chain on it swings."""
+    model = chain(rng, 3, root=FIXED)
+    start = tumbling(rng, model, 0.0)
+    amplitude, omega = 0.05, 9.0
+    a = np.zeros((3, 6))
+
+    def shaken(t):
+        out = a.copy()
+        out[0, 3] = -amplitude * omega**2 * np.cos(omega * t)
+        out[2, :3] = 7.0  # a dynamic joint: this must be ignored
+        return out
+
+    law = of_model(model, GRAVITY, prescribed=shaken)
+    upright = np.tile([1.0, 0, 0, 0], (3, 1))
+    begin = State(upright, start.position, start.twist)
+    end = last(adaptive(begin, 0.0, 0.8, law, 1e-9)).state
+    moved = end.position[0] - begin.position[0]
+    np.testing.assert_allclose(moved, [amplitude * (np.cos(omega * 0.8) - 1.0), 0, 0], atol=1e-8)
+    calm = last(adaptive(begin, 0.0, 0.8, of_model(model, GRAVITY), 1e-9)).state
+    assert distance(end, calm) > 0.1
+
+
+def test_solvers_batches_and_singles_agree(rng):
+    """A batch of three through the tree solver equals three single runs through the dense one."""
+    model = chain(rng, 3, root=FREE)
+    starts = [tumbling(rng, model) for _ in range(3)]
+    together = State(*(np.stack([getattr(s, f) for s in starts]) for f in ("rotation", "position", "twist")))
+    end = run("rk4", together, 0.1, 20, of_model(model, GRAVITY, forward=forward_tree))
+    for i, start in enumerate(starts):
+        alone = run("rk4", start, 0.1, 20, of_model(model, GRAVITY))
+        assert distance(alone, State(end.rotation[i], end.position[i], end.twist[i])) < 1e-11
+
+
+def drift(model, states):
+    """Largest relative change of angular and linear momentum [world, about the centre of mass] and of energy."""
+    b = [balance(model, kinematics(model, s), np.zeros(3)) for s in states]
+    momentum, energy = np.array([x.momentum for x in b]), np.array([x.kinetic for x in b])
+    parts = [np.abs(m - m[0]).max() / np.linalg.norm(m[0]) for m in (momentum[:, :3], momentum[:, 3:], energy[:, None])]
+    return np.array(parts)
+
+
+@pytest.fixture
+def floating(rng):
+    model = chain(rng, 4, root=FREE)
+    return model, of_model(model, np.zeros(3)), tumbling(rng, model, 2.0)
+
+
+def test_a_floating_chain_keeps_momentum_and_energy_over_ten_seconds(floating):
+    """RK4 in steps of 1/240 s; conservation is not built in, so it shrinks with the fourth power of the step."""
+    model, law, start = floating
+    found = [drift(model, [start, *integrate(METHODS["rk4"], start, np.linspace(0, 10, 10 * f + 1), law)])
+             for f in (120, 240)]  # fmt: skip
+    print("rk4 drift over 10 s (angular, linear, energy):", found)
+    assert np.all(found[1] < 1e-8)
+    assert np.all(found[0] > 8.0 * found[1])
+
+
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-9])
+def test_the_adaptive_one_keeps_them_to_its_tolerance(floating, tolerance):
+    model, law, start = floating
+    way = list(adaptive(start, 0.0, 10.0, law, tolerance))
+    found = drift(model, [start, *(p.state for p in way)])
+    print(f"adaptive {tolerance}: drift {found}, {way[-1].taken} steps, {way[-1].rejected} rejected")
+    assert np.all(found < 100.0 * tolerance)  # errors of some hundred steps add up
+
+
+def test_energy_changes_by_the_work_done(rng):
+    """Springs, dampers, a wrench and gravity on a free chain: energy after - before = integral of the power."""
+    model = chain(rng, 4, root=FREE)
+    start = tumbling(rng, model, 2.0)
+    K = np.tile(np.diag([3.0, 3.0, 3.0, 0, 0, 0]), (4, 1, 1))
+    pull, wrench = springs(start.rotation, K, 0.02 * K), np.array([0.2, -0.1, 0.3, 2.0, 1.0, 9.0])
+    powers = []
+
+    def act(load, state, kin, t):
+        pull(load, state, kin, t)
+        load.add_body(np.array([2]), wrench[None])
+        powers.append(np.sum(load.force * state.twist) + np.sum(load.wrench * kin.V))
+
+    law = of_model(model, GRAVITY, act)
+    times = np.linspace(0.0, 0.5, 1001)
+    states = [start, *integrate(METHODS["rk4"], start, times, law)]
+    p = np.array(powers)[::4]  # the first stage of each step
+    law(states[-1], 0.5)
+    p = np.append(p, powers[-1])
+    h = times[1]
+    work = h / 3.0 * (p[0] + p[-1] + 4.0 * p[1:-1:2].sum() + 2.0 * p[2:-1:2].sum())
+    ends = [balance(model, kinematics(model, s), GRAVITY) for s in (states[0], states[-1])]
+    before, after = (b.kinetic + b.potential for b in ends)
+    assert abs(work) > 0.5
+    assert after - before == pytest.approx(work, rel=1e-8)
