@@ -1,7 +1,8 @@
 """The articulated body: a tree of rigid bodies, each carried by one joint.
 
 A joint is a constant motion subspace in its body's frame and nothing else: no columns is a prescribed (or fixed)
-joint, one a revolute or prismatic joint, three a spherical one, six a free base.  The state of every joint is
+joint, one a revolute or prismatic joint, three a spherical or planar one, six a free base.  (A universal joint is two
+revolute ones with a massless body between.)  The state of every joint is
 its body's full pose and twist relative to the parent, so a joint may change from prescribed to dynamic and back
 over time by changing the model, with the state left as it is.
 """
@@ -30,6 +31,15 @@ def prismatic(axis: Sequence[float] | Array) -> Array:
     """Motion subspace (1, 6) of a slider along a unit axis, body frame."""
     axis = np.asarray(axis, dtype=np.float64)
     return np.concatenate((np.zeros(3), axis / np.linalg.norm(axis)))[None]
+
+
+def planar(normal: Sequence[float] | Array) -> Array:
+    """Motion subspace (3, 6) of a body that turns about a unit normal and slides square to it, body frame."""
+    n = np.asarray(normal, dtype=np.float64)
+    n = n / np.linalg.norm(n)
+    side = np.cross(n, np.eye(3)[np.argmin(np.abs(n))])
+    side = side / np.linalg.norm(side)
+    return np.concatenate((revolute(n), prismatic(side), prismatic(np.cross(n, side))))
 
 
 @dataclass(frozen=True, eq=False)

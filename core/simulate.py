@@ -5,12 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .dynamics import Kinematics, Load, forward_dense, kinematics
+from .dynamics import Factor, Kinematics, Load, forward_dense, kinematics
 from .errors import SimulationError
 from .forces import Force, Step, deviation
 from .model import Model, State
 from .reference import Reference, advance
 from .rotation import Array, conjugate, exp, log, multiply
+from .spatial import apply
+
+RETURN = 2.0  # [Hz] of prescribed joints that are off the clip
 
 Forward = Callable[[Model, Kinematics, Load], Array]
 
@@ -20,11 +23,13 @@ class Run:
     """A simulation so far; also the checkpoint from which it goes on.
 
     k: the step that comes next.  state: on arrival at pose k.  fastest: the largest angular speed met [rad/s].
+    band: what the slow band keeps until its next refresh.
     """
 
     k: int
     state: State
     fastest: float = 0.0
+    band: tuple[Kinematics, Factor] | None = None
 
 
 def simulate(
@@ -34,39 +39,71 @@ def simulate(
     gravity: Array,
     start: Run | None = None,
     forward: Forward = forward_dense,
+    refresh: int = 1,
 ) -> Iterator[Run]:
     """Yield the run after every sub-step; drop the generator to cancel, hand a run back as `start` to go on.
 
     The integrator is linearly implicit: forces bring their impedances, the velocity is updated by the solved
-    acceleration, then the pose by the new velocity.  Prescribed joints take the clip's acceleration.
+    acceleration, then the pose by the new velocity.  Prescribed joints take the clip's acceleration and return to it
+    from wherever they are, so a run may go on under another model: joints become prescribed, or free, without a jump.
+    refresh: kinematics, inertia, bias and what acts on bodies are renewed every so many steps (the slow band); joint
+    forces in all.
     Raises SimulationError naming the bone where the motion is no longer finite.
     """
     run = start or Run(0, reference.state(0))
     steps = np.diff(reference.times)
     while run.k < reference.steps:
-        run = step(model, reference, forces, gravity, run, float(steps[run.k]), forward)
+        run = step(model, reference, forces, gravity, run, float(steps[run.k]), forward, refresh)
         yield run
 
 
+def moment(
+    model: Model, reference: Reference, forces: Sequence[Force], gravity: Array, run: Run, h: float, kin: Kinematics
+) -> tuple[Step, Load]:
+    """What acts in the step that comes next."""
+    k, state = run.k, run.state
+    now = Step(model, reference, state, kin, k, float(reference.times[k]), h, *deviation(reference, state, k))
+    load = Load.zero(model, gravity, state.twist.shape[:-2])
+    load.prescribed = apply(model.residual, reference.acceleration[k] - _return(now.e, now.e_dot, h))
+    for force in forces:
+        force.add(load, now)
+    return now, load
+
+
 def step(
-    model: Model, reference: Reference, forces: Sequence[Force], gravity: Array, run: Run, h: float, forward: Forward
+    model: Model,
+    reference: Reference,
+    forces: Sequence[Force],
+    gravity: Array,
+    run: Run,
+    h: float,
+    forward: Forward = forward_dense,
+    refresh: int = 1,
 ) -> Run:
     """One sub-step of length h."""
     k, state = run.k, run.state
-    kin = kinematics(model, state)
-    load = Load.zero(model, gravity, state.twist.shape[:-2])
-    load.prescribed = load.prescribed + np.einsum("nij,nj->ni", model.residual, reference.acceleration[k])
-    now = Step(model, reference, state, kin, k, float(reference.times[k]), h, *deviation(reference, state, k))
-    for force in forces:
-        force.add(load, now)
-    twist = state.twist + h * (load.prescribed + model.expand(forward(model, kin, load)))
-    if not np.all(np.isfinite(twist)):
+    held = run.band if k % refresh else None
+    kin = held[0] if held else kinematics(model, state)
+    _, load = moment(model, reference, forces, gravity, run, h, kin)
+    if refresh == 1:
+        u, band = forward(model, kin, load), None
+    else:
+        band = held or (kin, Factor.of(model, kin, load))
+        u = band[1].forward(model, load)
+    twist = state.twist + h * (load.prescribed + model.expand(u))
+    if not np.isfinite(twist).all():
         bad = model.names[int(np.argwhere(~np.isfinite(twist))[0, -2])]
         raise SimulationError(f"The simulation broke down at bone '{bad}'. Lower the impulse or raise the bone's mass.")
     rotation, position = advance(state.rotation, state.position, twist, h)
     rotation = _on_axes(model, reference.rotation[k + 1], rotation)
     speed = float(np.sqrt(np.max(np.einsum("...i,...i->...", kin.V[..., :3], kin.V[..., :3]))))
-    return Run(k + 1, State(rotation, position, twist), max(run.fastest, speed))
+    return Run(k + 1, State(rotation, position, twist), max(run.fastest, speed), band)
+
+
+def _return(e: Array, e_dot: Array, h: float) -> Array:
+    """Acceleration (..., n, 6) by which prescribed joints off the clip go back to it, critically damped, implicit."""
+    w = 2.0 * np.pi * RETURN
+    return (2.0 * w * e_dot + w * w * (e + h * e_dot)) / (1.0 + h * w) ** 2
 
 
 def _on_axes(model: Model, clip: Array, rotation: Array) -> Array:

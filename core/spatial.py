@@ -4,6 +4,8 @@ Cross-product matrices are gathered from the vector by one index and one sign ta
 any number of bodies.
 """
 
+from typing import Any
+
 import numpy as np
 
 from .rotation import Array, skew
@@ -23,6 +25,12 @@ def motion_cross(v: Array) -> Array:
 def apply(m: Array, v: Array) -> Array:
     """Matrix (..., i, j) times vector (..., j)."""
     return (m @ v[..., None])[..., 0]
+
+
+def solve(m: Array, v: Array) -> Array:
+    """x of m x = v for vectors v (..., j)."""
+    x: Any = np.linalg.solve(m, v[..., None])
+    return x[..., 0]
 
 
 def force_transform(r: Array, p: Array) -> Array:

@@ -3,11 +3,14 @@
 O(n^3) in the solve but few, large numpy calls: faster than the tree solver below about a hundred bones.
 """
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
 from ..model import Model
 from ..rotation import Array
-from ..spatial import apply
+from ..spatial import apply, solve
 from .kinematics import Kinematics
 from .load import Load
 
@@ -40,12 +43,43 @@ def mass_matrix(model: Model, kin: Kinematics, body_Z: Array | None = None) -> A
     return G * model.above + np.swapaxes(G * model.strictly_above, -1, -2)
 
 
-def forward(model: Model, kin: Kinematics, load: Load) -> Array:
-    """Accelerations (..., nv) of the dynamic degrees of freedom under the load."""
+def equations(model: Model, kin: Kinematics, load: Load) -> tuple[Array, Array]:
+    """H (..., nv, nv) and C (..., nv) of H u = joint forces - C: inertia with impedance; bias with body forces."""
     H = mass_matrix(model, kin, load.body_Z)
     if load.Z is not None:
         H = H + joint_impedance(model, load.Z)
     carried = model.ancestor.T @ body_forces(model, kin, load)
-    force = load.force if load.Z is None else load.force - apply(load.Z, load.prescribed)
-    rhs = model.project(force) - model.by_dof((carried[..., None, :] @ kin.S)[..., 0, :])
-    return np.linalg.solve(H, rhs[..., None])[..., 0]
+    return H, model.by_dof((carried[..., None, :] @ kin.S)[..., 0, :])
+
+
+def joint_forces(model: Model, load: Load) -> Array:
+    """(..., nv) the load's joint forces, less what impedances take for the prescribed accelerations."""
+    return model.project(load.force if load.Z is None else load.force - apply(load.Z, load.prescribed))
+
+
+def forward(model: Model, kin: Kinematics, load: Load) -> Array:
+    """Accelerations (..., nv) of the dynamic degrees of freedom under the load."""
+    H, C = equations(model, kin, load)
+    return solve(H, joint_forces(model, load) - C)
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """The equations of motion of one moment, kept for several: Armstrong & Green's slow band (1985, section 4).
+
+    inverse: (..., nv, nv) of the inertia with impedances.  bias: (..., nv) velocity products, gravity, external forces.
+    """
+
+    inverse: Array
+    bias: Array
+
+    @classmethod
+    def of(cls, model: Model, kin: Kinematics, load: Load) -> "Factor":
+        """Factor the equations of this moment."""
+        H, C = equations(model, kin, load)
+        inverse: Any = np.linalg.inv(H)
+        return cls(inverse, C)
+
+    def forward(self, model: Model, load: Load) -> Array:
+        """Accelerations (..., nv) for the joint forces of a later moment."""
+        return apply(self.inverse, joint_forces(model, load) - self.bias)

@@ -1,0 +1,46 @@
+"""Blows: how a body answers to an impulse at a point, and how its points are coupled."""
+
+from typing import Any
+
+import numpy as np
+
+from ..model import Model
+from ..rotation import Array, skew
+from ..spatial import apply, solve
+from .dense import joint_impedance, mass_matrix
+from .kinematics import Kinematics
+
+
+def body_jacobian(model: Model, kin: Kinematics, body: int) -> Array:
+    """(..., 6, nv) a body's twist in the shared frame per velocity of each degree of freedom."""
+    return np.swapaxes(kin.axes(model) * model.ancestor[body][model.dof_body][:, None], -1, -2)
+
+
+def point_jacobian(model: Model, kin: Kinematics, body: int, point: Array) -> Array:
+    """(..., 3, nv) velocity of a world point (..., 3) [m] that moves with a body."""
+    J = body_jacobian(model, kin, body)
+    return J[..., 3:, :] - skew(point - kin.origin) @ J[..., :3, :]
+
+
+def response(model: Model, kin: Kinematics, body: int, point: Array, impulse: Array, Z: Array | None = None) -> Array:
+    """(..., nv) change of velocity by a world impulse (..., 3) [N s] at a world point of a body.
+
+    Z: (..., n, 6, 6) joint impedances that count as inertia, e.g. springs over a step.
+    """
+    H = mass_matrix(model, kin)
+    if Z is not None:
+        H = H + joint_impedance(model, Z)
+    J = point_jacobian(model, kin, body, point)
+    return solve(H, apply(np.swapaxes(J, -1, -2), impulse))
+
+
+def coupling(model: Model, kin: Kinematics, bodies: tuple[int, int], points: tuple[Array, Array]) -> Array:
+    """(..., 3, 3) velocity of the first point per impulse at the second [1/kg]: J_a H^-1 J_b^T."""
+    a, b = (point_jacobian(model, kin, i, x) for i, x in zip(bodies, points, strict=True))
+    answer: Any = np.linalg.solve(mass_matrix(model, kin), np.swapaxes(b, -1, -2))
+    return a @ answer
+
+
+def effective_inverse(model: Model, kin: Kinematics, body: int, point: Array) -> Array:
+    """(..., 3, 3) inverse of the mass a point shows to a blow, Lambda^-1 = J H^-1 J^T [1/kg] (Khatib 1987)."""
+    return coupling(model, kin, (body, body), (point, point))
