@@ -50,7 +50,8 @@ def read_on(context, armature, skeleton, frames, found):
 
     found: the Source in force.  Returns (Clip, Channels, how, added): how is "" where the frames end with the clip,
     "plays on" where the scene itself goes on, "repeated" where a loop was laid end to end with its travel, or "held".
-    added: Channels of the whole frames that somebody must add to the scene so that it shows the same, or None.
+    added: Channels that somebody must add to the scene so that it shows the same, or None: at all whole frames from the
+    first after the end on, and at the asked frames between.
     """
     frames = np.asarray(frames, dtype=np.float64)
     matrices, world, channels, how, added = continuation.sample_on(context, armature, skeleton, frames, found)

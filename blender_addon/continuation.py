@@ -40,7 +40,7 @@ def sample_on(context, armature, skeleton, frames, found):
     fields = {name: getattr(channels, name).copy() for name in TIMED}
     for name in TIMED:
         fields[name][beyond] = getattr(laid[2], name)[rows]
-    added = None if kept else rows_of(laid[2], np.flatnonzero(far == np.round(far)))
+    added = None if kept else rows_of(laid[2], np.flatnonzero(far >= np.floor(found.until) + 1.0))
     return matrices, world, replace(channels, **fields), how, added
 
 
