@@ -156,7 +156,8 @@ def preview(done, path):
     armature = bpy.data.objects[job.armature]
     hit, end = float(job.frames[0]), float(job.frames[-1])
     moments = [hit + job.clip.fps * min(seconds, (end - hit) / job.clip.fps) for seconds in STRIP]
-    frames = sorted({max(float(round(moment)), math.ceil(job.clip.frames[0])) for moment in moments})
+    first = float(math.ceil(min(job.source.start, hit)))
+    frames = sorted({max(float(round(moment)), first) for moment in moments})
     rows = [("original", lambda: _mute(done, True)), ("reaction", lambda: _mute(done, False))]
     point = report.struck_point(job, done.reaction)
     with importing.quiet():

@@ -110,12 +110,12 @@ def measured(job, reaction, at, before, after):
 
 
 def struck_point(job, reaction):
-    """(3,) where the blow lands, world, scene units."""
+    """(3,) where the blow lands on the body's surface, world, scene units."""
     bone = int(job.actor.order[reaction.struck])
     now = int(np.argmin(np.abs(job.clip.frames - job.hit.frame)))
-    factor = job.actor.masses.scale / abs(job.clip.scale)
-    turn = job.clip.world_rotation()[now, bone]
-    return job.clip.world_position()[now, bone] + rotate(turn, reaction.point / factor)
+    inside = rotate(job.clip.world_rotation()[now, bone], reaction.point)
+    surface = inside - job.actor.masses.radius[bone] * reaction.direction
+    return job.clip.world_position()[now, bone] + surface * abs(job.clip.scale) / job.actor.masses.scale
 
 
 def full(opened, job, reaction, numbers, timings):

@@ -85,14 +85,15 @@ def test_a_chest_hit_travels_outwards(rig):
         assert times == sorted(times) and times[0] < times[-1], (chain, times)
 
 
+@pytest.fixture(scope="module")
+def usual(addon, data):
+    rig = tools.loaded(data / CHARACTER)
+    assert (round(rig.scale[0], 4), bpy.context.scene.render.fps) == (100.0, 24)
+    return tools.solved(rig, frame=FRAME)[1].peaks()
+
+
 class TestOnlyWords:
     """The same character in other units, at another place in time, at another rate; the file has scale 100, 24 fps."""
-
-    @pytest.fixture(scope="class")
-    def usual(self, addon, data):
-        rig = tools.loaded(data / CHARACTER)
-        assert (round(rig.scale[0], 4), bpy.context.scene.render.fps) == (100.0, 24)
-        return tools.solved(rig, frame=FRAME)[1].peaks()
 
     @staticmethod
     def same(peaks, usual):
