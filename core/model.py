@@ -56,6 +56,19 @@ class State:
 
 
 @dataclass(frozen=True, eq=False)
+class Level:
+    """Bodies of one depth.  bodies, parent: (m,).  parents: (p,) the different parents.  sums: (p, m) 1.0 where body j is
+    a child of parent i.  width: the most degrees of freedom any of the joints has.
+    """
+
+    bodies: np.ndarray
+    parent: np.ndarray
+    parents: np.ndarray
+    sums: Array
+    width: int
+
+
+@dataclass(frozen=True, eq=False)
 class Model:
     """Bodies in an order in which parents stand before their children.
 
@@ -159,10 +172,17 @@ class Model:
         return out
 
     @cached_property
-    def levels(self) -> tuple[np.ndarray, ...]:
+    def levels(self) -> tuple["Level", ...]:
         """Bodies by depth, roots first."""
         depth = self.ancestor.sum(axis=1).astype(int) - 1
-        return tuple(np.flatnonzero(depth == d) for d in range(int(depth.max()) + 1))
+        counts = np.array([len(j) for j in self.joints])
+        out = []
+        for d in range(int(depth.max()) + 1):
+            bodies = np.flatnonzero(depth == d)
+            parents, child = np.unique(self.parent[bodies], return_inverse=True)
+            sums = (np.arange(len(parents))[:, None] == child.reshape(-1)).astype(float)
+            out.append(Level(bodies, self.parent[bodies], parents, sums, int(counts[bodies].max())))
+        return tuple(out)
 
     @cached_property
     def jumps(self) -> tuple[np.ndarray, ...]:

@@ -74,9 +74,9 @@ def to_world(model: Model, q: Array, p: Array) -> tuple[Array, Array]:
     """Joint poses (..., n, 4), (..., n, 3) to world poses, one pass down the tree by levels."""
     q, p = q.copy(), p.copy()
     for level in model.levels[1:]:
-        up = model.parent[level]
-        p[..., level, :] = p[..., up, :] + rotate(q[..., up, :], p[..., level, :])
-        q[..., level, :] = multiply(q[..., up, :], q[..., level, :])
+        up, own = level.parent, level.bodies
+        p[..., own, :] = p[..., up, :] + rotate(q[..., up, :], p[..., own, :])
+        q[..., own, :] = multiply(q[..., up, :], q[..., own, :])
     return q, p
 
 

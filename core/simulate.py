@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .dynamics import Factor, Kinematics, Load, forward_dense, kinematics
+from .dynamics import Factor, Kinematics, Load, forward, kinematics
 from .errors import SimulationError
 from .forces import Force, Step, deviation
 from .model import Model, State
@@ -38,7 +38,7 @@ def simulate(
     forces: Sequence[Force],
     gravity: Array,
     start: Run | None = None,
-    forward: Forward = forward_dense,
+    solver: Forward = forward,
     refresh: int = 1,
 ) -> Iterator[Run]:
     """Yield the run after every sub-step; drop the generator to cancel, hand a run back as `start` to go on.
@@ -53,7 +53,7 @@ def simulate(
     run = start or Run(0, reference.state(0))
     steps = np.diff(reference.times)
     while run.k < reference.steps:
-        run = step(model, reference, forces, gravity, run, float(steps[run.k]), forward, refresh)
+        run = step(model, reference, forces, gravity, run, float(steps[run.k]), solver, refresh)
         yield run
 
 
@@ -77,7 +77,7 @@ def step(
     gravity: Array,
     run: Run,
     h: float,
-    forward: Forward = forward_dense,
+    solver: Forward = forward,
     refresh: int = 1,
 ) -> Run:
     """One sub-step of length h."""
@@ -86,7 +86,7 @@ def step(
     kin = held[0] if held else kinematics(model, state)
     _, load = moment(model, reference, forces, gravity, run, h, kin)
     if refresh == 1:
-        u, band = forward(model, kin, load), None
+        u, band = solver(model, kin, load), None
     else:
         band = held or (kin, Factor.of(model, kin, load))
         u = band[1].forward(model, load)

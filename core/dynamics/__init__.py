@@ -1,5 +1,7 @@
 """Dynamics of articulated bodies: kinematics, forward dynamics by two solvers, inverse dynamics, balances."""
 
+from ..model import Model
+from ..rotation import Array
 from .dense import Factor
 from .dense import forward as forward_dense
 from .impulse import coupling, effective_inverse, point_jacobian, response
@@ -9,6 +11,14 @@ from .load import Load
 from .momentum import Balance, balance
 from .tree import forward as forward_tree
 
+DENSE_UP_TO = 160  # degrees of freedom; measured with numpy's own and with the reference BLAS
+
+
+def forward(model: Model, kin: Kinematics, load: Load) -> Array:
+    """Accelerations (..., nv) by the solver that is faster for the model's size."""
+    return (forward_dense if model.nv <= DENSE_UP_TO else forward_tree)(model, kin, load)
+
+
 __all__ = [
     "Balance",
     "Factor",
@@ -17,6 +27,7 @@ __all__ = [
     "balance",
     "coupling",
     "effective_inverse",
+    "forward",
     "forward_dense",
     "forward_tree",
     "inverse",

@@ -4,9 +4,11 @@ All bodies share one frame, so nothing is transformed between them; whole levels
 Joint impedance adds to D, body impedance to that body's inertia.
 """
 
+from typing import Any
+
 import numpy as np
 
-from ..model import Model
+from ..model import Level, Model
 from ..rotation import Array
 from ..spatial import apply
 from .kinematics import Kinematics
@@ -20,33 +22,44 @@ def forward(model: Model, kin: Kinematics, load: Load) -> Array:
     if load.body_Z is not None:
         pA = pA + apply(load.body_Z, np.broadcast_to(load.fall, pA.shape))
     c = kin.c + apply(kin.X, load.prescribed)
-    S = kin.S
-    St = np.swapaxes(S, -1, -2)
-    force, Z = load.force, _impedance(model, load)
-    if load.Z is not None:
-        force = force - apply(load.Z, load.prescribed)
-    tau = apply(np.swapaxes(model.subspace, -1, -2), force)
-    U, Dinv, u = np.empty_like(S), np.empty_like(Z), np.empty_like(tau)
+    Z = _impedance(model, load)
+    tau = _joint_forces(model, load)
+    passed = []
     for level in reversed(model.levels):
-        U[..., level, :, :] = IA[..., level, :, :] @ S[..., level, :, :]
-        D = St[..., level, :, :] @ U[..., level, :, :] + Z[..., level, :, :]
-        Dinv[..., level, :, :] = np.linalg.inv(D)
-        u[..., level, :] = tau[..., level, :] - apply(St[..., level, :, :], pA[..., level, :])
-        UD = U[..., level, :, :] @ Dinv[..., level, :, :]
-        Ia = IA[..., level, :, :] - UD @ np.swapaxes(U[..., level, :, :], -1, -2)
-        pa = pA[..., level, :] + apply(Ia, c[..., level, :]) + apply(UD, u[..., level, :])
-        _gather(model.parent[level], IA, Ia, -3)
-        _gather(model.parent[level], pA, pa, -2)
+        own, w = level.bodies, level.width
+        S = kin.S[..., own, :, :w]
+        St = np.swapaxes(S, -1, -2)
+        Ia, pa = IA[..., own, :, :], pA[..., own, :]
+        U = Ia @ S
+        Dinv: Any = np.linalg.inv(St @ U + Z[..., own, :w, :w]) if w else np.zeros(U.shape[:-2] + (0, 0))
+        u = tau[..., own, :w] - apply(St, pa)
+        Ut = np.swapaxes(U, -1, -2)
+        UD = U @ Dinv
+        Ia = Ia - UD @ Ut
+        pa = pa + apply(Ia, c[..., own, :]) + apply(UD, u)
+        _add_to_parents(level, IA, pA, Ia, pa)
+        passed.append((S, Ut, Dinv, u))
+    return _outward(model, load, c, passed[::-1])
+
+
+def _outward(model: Model, load: Load, c: Array, passed: list[tuple[Array, Array, Array, Array]]) -> Array:
+    """The second sweep, from the roots: accelerations (..., nv)."""
     a = np.empty_like(c)
-    qdd = np.empty_like(tau)
-    for level in model.levels:
-        parent = model.parent[level]
-        above = a[..., parent, :] if parent[0] >= 0 else np.broadcast_to(-load.fall, c[..., level, :].shape)
-        a_ = above + c[..., level, :]
-        x = apply(Dinv[..., level, :, :], u[..., level, :] - apply(np.swapaxes(U[..., level, :, :], -1, -2), a_))
-        qdd[..., level, :] = x
-        a[..., level, :] = a_ + apply(S[..., level, :, :], x)
+    qdd = np.zeros(c.shape[:-1] + (model.width,))
+    for level, (S, Ut, Dinv, u) in zip(model.levels, passed, strict=True):
+        own = level.bodies
+        above = a[..., level.parent, :] if level.parent[0] >= 0 else np.broadcast_to(-load.fall, c[..., own, :].shape)
+        a_ = above + c[..., own, :]
+        x = apply(Dinv, u - apply(Ut, a_))
+        qdd[..., own, : level.width] = x
+        a[..., own, :] = a_ + apply(S, x)
     return model.by_dof(qdd)
+
+
+def _joint_forces(model: Model, load: Load) -> Array:
+    """(..., n, width) the load's joint forces by degree of freedom, less what impedances take for what is prescribed."""
+    force = load.force if load.Z is None else load.force - apply(load.Z, load.prescribed)
+    return (force[..., None, :] @ model.subspace)[..., 0, :]
 
 
 def _impedance(model: Model, load: Load) -> Array:
@@ -59,7 +72,10 @@ def _impedance(model: Model, load: Load) -> Array:
     return np.broadcast_to(out, load.force.shape[:-1] + out.shape[-2:])
 
 
-def _gather(parent: np.ndarray, into: Array, values: Array, axis: int) -> None:
-    """Add the children's values to their parents' entries along `axis`; children of the world drop out."""
-    children = np.flatnonzero(parent >= 0)
-    np.add.at(np.moveaxis(into, axis, 0), parent[children], np.moveaxis(values, axis, 0)[children])
+def _add_to_parents(level: Level, IA: Array, pA: Array, Ia: Array, pa: Array) -> None:
+    """Add what the level's bodies show of themselves to their parents; children of the world drop out."""
+    if level.parents[0] < 0:
+        return
+    flat = level.sums @ Ia.reshape(Ia.shape[:-2] + (36,))
+    IA[..., level.parents, :, :] += flat.reshape(flat.shape[:-1] + (6, 6))
+    pA[..., level.parents, :] += level.sums @ pa

@@ -42,7 +42,7 @@ def test_full_share_repeats_the_clip(rng, frequency, forward):
     model = tree(rng, 14, free=True, kinds=("spherical", "spherical", "fixed"))
     times = np.arange(0.0, 10.2, 1 / 24)
     reference = build(times, *motion(rng, model, times, amplitude=0.3), 0.05, 1200, 1 / 120)
-    run = last(simulate(model, reference, [muscle(model, reference, frequency)], GRAVITY, forward=forward))
+    run = last(simulate(model, reference, [muscle(model, reference, frequency)], GRAVITY, solver=forward))
     worst = np.degrees(angle(run.state.rotation, reference.rotation[-1])).max()
     assert run.k == 1200
     assert worst < 1e-9
