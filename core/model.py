@@ -57,8 +57,8 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """Bodies of one depth.  bodies, parent: (m,).  parents: (p,) the different parents.  sums: (p, m) 1.0 where body j is
-    a child of parent i.  width: the most degrees of freedom any of the joints has.
+    """Bodies of one depth.  bodies, parent: (m,).  parents: (p,) the different parents.  sums: (p, m) 1.0 where body j
+    is a child of parent i.  width: the most degrees of freedom any of the joints has.
     """
 
     bodies: np.ndarray
@@ -194,11 +194,24 @@ class Model:
             up = up[up]
         return tuple(out)
 
+    @cached_property
+    def coordinate(self) -> Array:
+        """(n, width, 6) takes joint twists to velocities by degree of freedom."""
+        return np.array([np.linalg.pinv(S) for S in self.subspace])
+
+    def table(self, u: Array) -> Array:
+        """Values by degree of freedom (..., nv) as a table (..., n, width), unused slots zero."""
+        out = np.zeros(u.shape[:-1] + (self.n * self.width,))
+        out[..., self.slot] = u
+        return out.reshape(u.shape[:-1] + (self.n, self.width))
+
     def expand(self, u: Array) -> Array:
         """Accelerations by degree of freedom (..., nv) to joint twists (..., n, 6)."""
-        table = np.zeros(u.shape[:-1] + (self.n * self.width,))
-        table[..., self.slot] = u
-        return (self.subspace @ table.reshape(u.shape[:-1] + (self.n, self.width, 1)))[..., 0]
+        return (self.subspace @ self.table(u)[..., None])[..., 0]
+
+    def coordinates(self, twist: Array) -> Array:
+        """The dynamic part of joint twists (..., n, 6) by degree of freedom (..., nv)."""
+        return self.by_dof((self.coordinate @ twist[..., None])[..., 0])
 
     def by_dof(self, table: Array) -> Array:
         """The used slots (..., nv) of a table (..., n, width)."""

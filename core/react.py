@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .actor import Actor
+from .dynamics import forward, forward_light
 from .model import Model
 from .pose import Envelope
 from .reference import Reference, to_joints, to_world
@@ -99,6 +100,7 @@ def react(
     """
     stage = Stage(actor, clip, situation, hit, settings or {}, fixed or {})
     seconds = _simulated(situation.envelope)
+    solver = forward if situation.coupled else forward_light
     parts: list[_Stretch] = []
     done, halvings, before, state = 0.0, 0, SUBSTEP, None
     while done < seconds - 1e-9:
@@ -107,7 +109,7 @@ def react(
         reference = stage.reference(stage.start + done, max(int(np.ceil(length / h - 1e-9)), 1), h, before)
         forces = stage.forces(reference)
         runs = [Run(0, stage.first_state(reference) if state is None else state)]
-        for run in simulate(stage.model, reference, forces, actor.gravity, runs[0]):
+        for run in simulate(stage.model, reference, forces, actor.gravity, runs[0], solver):
             runs.append(run)
             if run.fastest * h > TURN_PER_STEP and halvings < MOST_HALVINGS:
                 break

@@ -47,6 +47,7 @@ class Situation:
     drive: "impulse" (the blow is a force) or "velocities" (the document's initial velocities of `bones`).
     simulate: roles that move by themselves; support: roles that give way below them, left out where the rig forbids it.
     frequency [Hz], ratio: of all muscles.  tone: factor on them at impact, back to 1 over `recovery` [s].
+    coupled: False = the light-weight simulator, in which bones don't feel each other's motion.
     share: 0..1 of the clip's own torque and weight that stays carried.
     """
 
@@ -66,6 +67,7 @@ class Situation:
     recovery: float = 0.8
     share: float = 1.0
     base_frequency: float = 1.2
+    coupled: bool = True
     envelope: Envelope = field(default_factory=Envelope)
     bones: Mapping[str, BoneSetting] = field(default_factory=lambda: MappingProxyType({}))
 

@@ -7,6 +7,7 @@ from .dense import forward as forward_dense
 from .impulse import coupling, effective_inverse, point_jacobian, response
 from .inverse import inverse
 from .kinematics import Kinematics, kinematics
+from .light import forward as forward_light
 from .load import Load
 from .momentum import Balance, balance
 from .tree import forward as forward_tree
@@ -29,6 +30,7 @@ __all__ = [
     "effective_inverse",
     "forward",
     "forward_dense",
+    "forward_light",
     "forward_tree",
     "inverse",
     "kinematics",

@@ -17,6 +17,7 @@ class Load:
     wrench: (..., n, 6) on the bodies, shared frame of the Kinematics.  body_Z: (..., n, 6, 6) body impedance, same
     frame;
         it acts on the true acceleration, gravity left out.
+    expected: (..., n, 6) acceleration of the joint twist on the clip; only the light-weight simulator looks at it.
     prescribed: (..., n, 6) acceleration of the joint twist where the joint is not dynamic, body frame.
     gravity: (3,) world [m/s^2].
     """
@@ -27,12 +28,21 @@ class Load:
     body_Z: Array | None
     prescribed: Array
     gravity: Array
+    expected: Array
 
     @classmethod
     def zero(cls, model: Model, gravity: Array, batch: tuple[int, ...] = ()) -> "Load":
         """Nothing acts but gravity (3,)."""
         shape = batch + (model.n, 6)
-        return cls(np.zeros(shape), None, np.zeros(shape), None, np.zeros(shape), np.asarray(gravity, dtype=np.float64))
+        return cls(
+            np.zeros(shape),
+            None,
+            np.zeros(shape),
+            None,
+            np.zeros(shape),
+            np.asarray(gravity, dtype=np.float64),
+            np.zeros(shape),
+        )
 
     def add_joint(self, force: Array, Z: Array | None = None) -> None:
         """Add joint forces (..., n, 6) and impedances (..., n, 6, 6), body frames."""

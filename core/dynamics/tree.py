@@ -22,7 +22,7 @@ def forward(model: Model, kin: Kinematics, load: Load) -> Array:
     if load.body_Z is not None:
         pA = pA + apply(load.body_Z, np.broadcast_to(load.fall, pA.shape))
     c = kin.c + apply(kin.X, load.prescribed)
-    Z = _impedance(model, load)
+    Z = impedance(model, load)
     tau = _joint_forces(model, load)
     passed = []
     for level in reversed(model.levels):
@@ -57,12 +57,12 @@ def _outward(model: Model, load: Load, c: Array, passed: list[tuple[Array, Array
 
 
 def _joint_forces(model: Model, load: Load) -> Array:
-    """(..., n, width) the load's joint forces by degree of freedom, less what impedances take for what is prescribed."""
+    """(..., n, width) the load's joint forces, less what impedances take for the prescribed accelerations."""
     force = load.force if load.Z is None else load.force - apply(load.Z, load.prescribed)
     return (force[..., None, :] @ model.subspace)[..., 0, :]
 
 
-def _impedance(model: Model, load: Load) -> Array:
+def impedance(model: Model, load: Load) -> Array:
     """(..., n, width, width) joint impedances by degree of freedom; 1 on the diagonal of unused slots."""
     unused = np.ones((model.n, model.width))
     unused.reshape(-1)[model.slot] = 0.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.diagnosis import diagnose
-from core.dynamics import Load, coupling, effective_inverse, forward_dense, kinematics, response
+from core.dynamics import Load, coupling, effective_inverse, forward_dense, forward_light, kinematics, response
 from core.dynamics.dense import mass_matrix
 from core.forces import Pulse
 from core.model import FIXED, Model, State, planar, revolute
@@ -140,3 +140,24 @@ def test_planar_and_universal_joints(rng):
     place = State(state.rotation[:1], state.position[:1], np.zeros((1, 6)))
     u = forward_dense(slab, kinematics(slab, place), Load.zero(slab, GRAVITY))
     assert np.abs(u).max() < 1e-12  # gravity is square to its plane
+
+
+def test_light_weight_bones_are_exact_on_the_clip_and_alone(rng, scene):
+    """Uncoupled bones repeat the clip, equal the full solution where one joint moves, and differ from it otherwise."""
+    model, reference, forces = scene
+    calm = [muscle(model, reference, 1.5)]
+    run = last(simulate(model, reference, calm, GRAVITY, solver=forward_light))
+    assert np.degrees(angle(run.state.rotation, reference.rotation[-1])).max() < 1e-9
+    one = Model(
+        model.names, model.parent, tuple(j if i == 3 else FIXED for i, j in enumerate(model.joints)), model.inertia
+    )
+    struck = [muscle(one, reference, 1.5), Pulse(3, np.array([0.1, 0, 0]), np.array([1.0, 2, 0]), 0.1, 0.05)]
+
+    def after_the_blow(model, forces, solver):
+        return list(simulate(model, reference, forces, GRAVITY, solver=solver))[14].state.rotation
+
+    light, full = (after_the_blow(one, struck, f) for f in (forward_light, forward_dense))
+    np.testing.assert_allclose(light, full, atol=1e-12)
+    assert np.degrees(angle(full[3], reference.rotation[15, 3])) > 1.0
+    light, full = (after_the_blow(model, forces, f) for f in (forward_light, forward_dense))
+    assert 0.2 < np.degrees(angle(light, full)).max() < 60.0

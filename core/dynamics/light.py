@@ -1,0 +1,30 @@
+"""The light-weight simulator (de Heras Ciechomski 2001, ch. 7): bones that don't feel each other's motion.
+
+Each joint answers alone, with the inertia of all it carries, to the force that the clip's own acceleration leaves over.
+No system is solved: for very fast hits and for crowds.  On the clip, and for a single moving joint, it is exact.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..model import Model
+from ..rotation import Array
+from ..spatial import apply
+from .dense import body_forces, joint_forces
+from .kinematics import Kinematics
+from .load import Load
+from .tree import impedance
+
+
+def forward(model: Model, kin: Kinematics, load: Load) -> Array:
+    """Accelerations (..., nv) of the dynamic degrees of freedom under the load, each joint by itself."""
+    expected = model.coordinates(load.expected)
+    carried = model.ancestor.T @ body_forces(model, kin, load, expected)
+    rest = joint_forces(model, load) - model.by_dof((carried[..., None, :] @ kin.S)[..., 0, :])
+    if load.Z is not None:
+        rest = rest - model.project(apply(load.Z, model.expand(expected)))
+    inertia = kin.I if load.body_Z is None else kin.I + load.body_Z
+    flat = model.ancestor.T @ inertia.reshape(inertia.shape[:-2] + (36,))
+    D: Any = np.linalg.inv(np.swapaxes(kin.S, -1, -2) @ flat.reshape(inertia.shape) @ kin.S + impedance(model, load))
+    return expected + model.by_dof(apply(D, model.table(rest)))
