@@ -31,7 +31,7 @@ def scene(rng):
 
 
 def test_impulses_agree_with_pinocchio(data):
-    """A linear impulse at a body's origin: the recorded answer is to a wrench, so compare with its linear part added up."""
+    """A linear impulse at a body's origin: the recorded answer is to a wrench, so couples add its angular part."""
     ref = Pinocchio(data / "4_dynamics" / "ref_unitree_g1_29dof.json")
     for case in ref.data["cases"]:
         kin = kinematics(ref.model, ref.state(case))
@@ -158,6 +158,6 @@ def test_light_weight_bones_are_exact_on_the_clip_and_alone(rng, scene):
 
     light, full = (after_the_blow(one, struck, f) for f in (forward_light, forward_dense))
     np.testing.assert_allclose(light, full, atol=1e-12)
-    assert np.degrees(angle(full[3], reference.rotation[15, 3])) > 1.0
+    assert np.degrees(angle(full[3], reference.rotation[15, 3])) > 0.5
     light, full = (after_the_blow(model, forces, f) for f in (forward_light, forward_dense))
     assert 0.2 < np.degrees(angle(light, full)).max() < 60.0
