@@ -4,18 +4,18 @@ import json
 import math
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import bpy
 
 from ..core.errors import SituationError
-from ..core.react import Hit
 from ..core.react import run as drain
 from ..core.situation import named
-from . import demo_character, export, files, importing, inspection, layer_undo, report, source
+from . import demo_character, export, files, importing, inspection, layer_undo, operators_react, report, settings
 from . import filmstrip as film
 from . import job as jobs
+from . import recipe as recipes
 from .outputs import Outputs
 
 # Moments of a film strip [s] from the hit; the last one stands for the end of the reaction.
@@ -61,9 +61,9 @@ def react(options):
     wanted = {"out": options.out, "report": options.report, "preview": options.preview}
     watch = Watch()
     with Outputs(wanted, _inputs(options)) as outputs:
-        situation = _situation(options)
+        hit = recipes.Recipe(_situation(options), options.frame, options.bone, options.direction)
         opened = files.open_input(options.input, options.clip, options.armature, options.action)
-        done = _react(opened, situation, _hit(options, opened), watch, extend=not _is_blend(options.input))
+        done = _react(opened, hit, watch, extend=not _is_blend(options.input))
         _save(done, outputs, watch)
     _tell(done, outputs)
     return 0
@@ -80,7 +80,7 @@ def demo(options):
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
         rig = demo_character.build(bpy.context)
         opened = files.Opened(rig.name, rig.animation_data.action.name, "the demo's own walk")
-        done = _react(opened, named("shoulder_front"), None, watch, extend=True)
+        done = _react(opened, recipes.Recipe(named("shoulder_front")), watch, extend=True)
         _save(done, outputs, watch)
     _tell(done, outputs)
     return 0
@@ -98,41 +98,50 @@ def _is_blend(path):
 
 
 def _situation(options):
-    situation = named(options.situation)
-    if options.drive is not None:
-        situation = situation.with_changes(drive=options.drive)
+    """The situation by name or file, with what the command line changes."""
+    changes = {"drive": options.drive, "impulse": options.impulse}
+    situation = named(options.situation).with_changes(**{k: v for k, v in changes.items() if v is not None})
     if situation.drive == "velocities" and not (options.impulse is None and options.direction is None):
-        raise SituationError(
-            "Velocities drive this reaction, so --impulse and --direction have no effect. Leave them out."
-        )
+        text = "Velocities drive this reaction, so --impulse and --direction have no effect. Leave them out."
+        raise SituationError(text)
     return situation
 
 
-def _hit(options, opened):
-    frame = options.frame
-    if frame is None:
-        frame = jobs.default_frame(source.of(bpy.data.objects[opened.armature]))
-    return Hit(frame, options.bone, options.direction, options.impulse)
+def _react(opened, hit, watch, *, extend):
+    """Read, solve, write and measure.  hit: a Recipe; what the file says about single bones, roles and height stays.
 
-
-def _react(opened, situation, hit, watch, *, extend):
-    """Read, solve, write and measure.  extend: let the scene's range contain the reaction."""
+    extend: let the scene's range contain the reaction.
+    """
     context = bpy.context
     armature = bpy.data.objects[opened.armature]
-    job = jobs.read(context, armature, situation, hit)
+    own = armature.parametric_dynamics
+    made = replace(
+        hit, bones=settings.bones(armature), roles=settings.roles(armature), height=settings.plain(own.height)
+    )
+    job = recipes.prepare(context, armature, made)
     timings = {"read": watch.lap()}
     reaction = drain(job.solve())
     timings["simulate"] = watch.lap()
     moments = report.moments(job)
     before = report.original(context, job, moments)
     watch.lap()
-    name = job.write(context, reaction)
+    name = _write(context, job, reaction, replace(made, frame=job.hit.frame))
     timings["write"] = watch.lap()
     if extend:
         context.scene.frame_end = max(context.scene.frame_end, math.ceil(job.frames[-1]))
     after = report.shown(context, job, moments.all)
     numbers = report.measured(job, reaction, moments, before, after)
     return Done(job, reaction, name, report.full(opened, job, reaction, numbers, timings))
+
+
+def _write(context, job, reaction, made):
+    """Bake the reaction with the recipe that the panel's Update needs; its name, "" where there is nothing to bake."""
+    if max(reaction.peaks().values(), default=0.0) < operators_react.NOTHING:
+        job.warnings.append("The blow moves nothing, so no layer was added.")
+        return ""
+    name = job.write(context, reaction)
+    operators_react.keep(bpy.data.objects[job.armature], name, made)
+    return name
 
 
 def _save(done, outputs, watch):
@@ -144,7 +153,9 @@ def _save(done, outputs, watch):
     for kind in ("out", "fbx"):
         if kind in outputs:
             span = (float(done.job.frames[0]), float(done.job.frames[-1]))
-            export.save(bpy.context, armature, outputs.staged(kind), name=done.name, frames=span)
+            export.save(
+                bpy.context, armature, outputs.staged(kind), name=done.name or done.job.source.action, frames=span
+            )
     done.report["timings_s"]["export"] = watch.lap()
     if "report" in outputs:
         _write_json(outputs.staged("report"), done.report)
@@ -167,8 +178,8 @@ def preview(done, path):
 def _mute(done, mute):
     """Switch the reaction's layer off or on."""
     armature = bpy.data.objects[done.job.armature]
-    record = armature.parametric_dynamics_reactions[done.name]
-    for track, _, layer in layer_undo.own_strips(armature, record):
+    record = armature.parametric_dynamics_reactions.get(done.name)
+    for track, _, layer in layer_undo.own_strips(armature, record) if record is not None else ():
         if layer == "action":
             track.mute = mute
     bpy.context.view_layer.update()

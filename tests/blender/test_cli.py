@@ -4,7 +4,7 @@ import json
 
 import bpy
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import actions, cli, demo_character
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions, cli, demo_character, files, recipe
 
 GAME = "1_game_characters/"
 ODD = "3_odd_rigs/"
@@ -193,6 +193,26 @@ def test_react_reports(run, data, tmp_path):
     assert "Walk" in facts["action"] and "walk" in facts["action_choice"]
     assert facts["action"] in err and facts["action_choice"] in err
     assert "Wrote" in out
+
+
+def test_the_panel_can_update_what_the_command_made(run, data, tmp_path):
+    words = ("--frame", 3, "--impulse", 9.5, "--direction", 1, 0, 0, "--out", tmp_path / "o.blend")
+    assert run("react", data / FOX, "--situation", "chest_front", *words)[0] == 0
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "o.blend"))
+    made = recipe.loads(bpy.context.object.parametric_dynamics_reactions[0].recipe)
+    assert (made.frame, made.situation.impulse, made.direction) == (3.0, 9.5, (1.0, 0.0, 0.0))
+    assert bpy.ops.parametric_dynamics.update_reaction() == {"FINISHED"}
+
+
+def test_settings_of_the_file_count(run, data, tmp_path):
+    """What an animator has set on single bones is used by the command, too."""
+    files.open_input(data / FOX)
+    bpy.context.object.pose.bones["b_Neck_04"].dynamics_weight = 0.0
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "fox.blend"), copy=True)
+    words = ("--situation", "chest_front", "--report", tmp_path / "r.json")
+    assert run("react", tmp_path / "fox.blend", *words)[0] == 0
+    peaks = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["peak_deg"]
+    assert peaks["b_Neck_04"] < 0.01 < 5.0 < max(peaks.values())
 
 
 def test_situation_from_a_file(run, data, tmp_path):
