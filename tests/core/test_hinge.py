@@ -1,14 +1,18 @@
 """The hinge-centred recursion of Armstrong & Green 1985 against both other solvers and the equation of motion."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from core.dynamics import Load, forward_dense, forward_tree, hinge, kinematics
 from core.dynamics.dense import mass_matrix
 from core.errors import ModelError
-from core.model import SPHERICAL, Model, State, revolute
+from core.model import FREE, SPHERICAL, Model, State, revolute
+from core.reference import advance
 from core.spatial import inertia
 
+from .chains import chain, distance, tumbling
 from .trees import motion, tree
 
 GRAVITY = np.array([0.4, -0.2, -9.81])
@@ -56,8 +60,7 @@ def test_every_kind_of_force_matters(rng):
     state, load = some_state(rng, model), some_load(rng, model)
     whole = hinge.forward(model, state, load)
     for name in ("force", "wrench", "prescribed", "gravity"):
-        less = Load(load.force, None, load.wrench, None, load.prescribed, load.gravity)
-        setattr(less, name, np.zeros_like(getattr(load, name)))
+        less = replace(load, **{name: np.zeros_like(getattr(load, name))})
         assert np.abs(hinge.forward(model, state, less) - whole).max() > 1e-2, name
     still = State(state.rotation, state.position, np.zeros_like(state.twist))
     assert np.abs(hinge.forward(model, still, load) - whole).max() > 1e-2
@@ -69,7 +72,7 @@ def test_batches_equal_singles(rng):
     together = hinge.forward(model, state, load)
     for i in range(4):
         one = State(state.rotation[i], state.position[i], state.twist[i])
-        part = Load(load.force[i], None, load.wrench[i], None, load.prescribed[i], load.gravity)
+        part = replace(load, **{f: getattr(load, f)[i] for f in ("force", "wrench", "prescribed")})
         np.testing.assert_allclose(hinge.forward(model, one, part), together[i], rtol=1e-10, atol=1e-10)
 
 
@@ -92,6 +95,29 @@ def test_bands_apart_equal_the_whole(rng):
     got = hinge.fast_band(model, band, load.force)
     want = forward_tree(model, kinematics(model, state), load)
     np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9)
+
+
+def banded(model, state, h, steps, every):
+    """Eqs 32-38: twists by the fast band in each step, poses by the turns they add up, the slow band every so often."""
+    load = Load.zero(model, GRAVITY)
+    for k in range(steps):
+        if k % every == 0:
+            band = hinge.slow_band(model, state, load)
+        twist = state.twist + h * model.expand(hinge.fast_band(model, band, load.force))
+        state = State(*advance(state.rotation, state.position, twist, h), twist)
+    return state
+
+
+def test_slow_band_costs_accuracy_in_proportion(rng):
+    """v = 1, 2, 4, 8 on a tumbling chain: the error that tardiness adds grows as (v - 1) h, no faster."""
+    model = chain(rng, 4, FREE)
+    start = tumbling(rng, model)
+    fresh = banded(model, start, 1e-3, 240, 1)
+    added = [distance(banded(model, start, 1e-3, 240, v), fresh) for v in (2, 4, 8)]
+    print("added by v = 2, 4, 8:", [f"{x:.1e}" for x in added])
+    assert added[0] > 1e-5
+    assert added[1] / added[0] == pytest.approx(3.0, rel=0.15)
+    assert added[2] / added[0] == pytest.approx(7.0, rel=0.3)
 
 
 @pytest.mark.parametrize("joint", [revolute([0, 1, 0]), np.zeros((0, 6)), np.eye(6), np.eye(6)[3:]])
