@@ -1,16 +1,50 @@
 """Forces: each adds its force and its impedance to the Load of one step, linearly implicit about the clip.
 
 A spring of stiffness K and damping D pulls with what it will be at the end of the step.  With e and e' the deviation
-from
-the clip and its rate on arrival, and a - a_clip what the step adds to the rate: f = -K (e + h e') - D e' - Z (a -
-a_clip),
-Z = h D + h^2 K.  On the clip every term is zero, so a force is silent there whatever its stiffness or its limits.
+from the clip and its rate on arrival, and a - a_clip what the step adds to the rate: f = -K (e + h e') - D e' -
+Z (a - a_clip), Z = h D + h^2 K.  On the clip every term is zero, so a force is silent there whatever its stiffness or
+its limits.  Forces that are meant to act on the clip too (wind, fields, springs to a rest pose) say so.
 """
 
+from .collide import Capsules, SelfCollision
+from .contact import Contacts, Rows, Source
+from .friction import HingeFriction, Viscous
+from .ground import Ground
 from .limit import Limit
+from .medium import Air, Field, Wrench
 from .muscle import Muscle
 from .pulse import Pulse
+from .spring import JointSpring, Law, OrientationSpring, PointSpring, Release
 from .step import Force, Step, deviation
-from .world import WorldSpring
+from .strike import Striker
+from .swing import SwingTwist
+from .world import Track, WorldSpring
 
-__all__ = ["Force", "Limit", "Muscle", "Pulse", "Step", "WorldSpring", "deviation"]
+__all__ = [
+    "Air",
+    "Capsules",
+    "Contacts",
+    "Field",
+    "Force",
+    "Ground",
+    "HingeFriction",
+    "JointSpring",
+    "Law",
+    "Limit",
+    "Muscle",
+    "OrientationSpring",
+    "PointSpring",
+    "Pulse",
+    "Release",
+    "Rows",
+    "SelfCollision",
+    "Source",
+    "Step",
+    "Striker",
+    "SwingTwist",
+    "Track",
+    "Viscous",
+    "WorldSpring",
+    "Wrench",
+    "deviation",
+]

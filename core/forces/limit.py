@@ -1,6 +1,7 @@
-"""Limits of joints."""
+"""Limits of joints: torque functions with a zone of free play and rising ends (Armstrong and Green 1985, fig. 2)."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -8,14 +9,32 @@ from ..dynamics import Load
 from ..rotation import Array
 from .step import Step
 
+STEEPEST = 4.0  # zones into the end from where on the torque rises no more steeply
+
+
+def torque_function(x: Array, zone: Array, stiffness: Array) -> tuple[Array, Array, Array]:
+    """(torque, its slope, part of the damping that acts) of the way x past the free play, all (..., m).
+
+    The torque rises with the square of x, with the slope `stiffness` [N m/rad] where the zone [rad] ends, and in a
+    straight line beyond `STEEPEST` zones.  "Stiff" is a narrow free play with steep ends, "loose" a wide one.
+    """
+    y = np.abs(x) / zone
+    near = np.minimum(y, STEEPEST)
+    torque = -np.sign(x) * stiffness * zone * near * (y - 0.5 * near)
+    return torque, stiffness * near, np.minimum(y, 1.0)
+
+
+def past(x: Array, low: Array, high: Array) -> Array:
+    """How far x lies outside of [low, high], with its sign."""
+    return np.maximum(x - high, 0.0) + np.minimum(x - low, 0.0)
+
 
 @dataclass(frozen=True, eq=False)
 class Limit:
     """One-sided springs that keep the deviation from the clip inside a range, rising before its end.
 
     bodies: (m,).  axis: (m, 3) hinge axis, body frame; zero = a cone, limited in every direction alike.
-    low, high: (K, m) range of the deviation about the axis [rad]; a cone uses `high`.  soft: part of the range that
-    is free.
+    low, high: (K, m) range of the deviation about the axis [rad]; a cone uses `high`.  soft: part of it that is free.
     stiffness, damping: (m,) [N m/rad], [N m s/rad] where the range ends.
     """
 
@@ -28,7 +47,7 @@ class Limit:
     damping: Array
 
     def add(self, load: Load, step: Step) -> None:
-        """Torque rises with the square of the way into the soft zone, with its tangent as stiffness."""
+        """Torque at the predicted deviation, with its tangent as stiffness."""
         e, rate = step.e[..., self.bodies, :3], step.e_dot[..., self.bodies, :3]
         ahead = e + step.h * rate
         length = np.linalg.norm(ahead, axis=-1, keepdims=True)
@@ -37,13 +56,40 @@ class Limit:
         x = np.einsum("...mi,...mi->...m", ahead, u)
         low, high = self.low[step.k], self.high[step.k]
         zone = (1.0 - self.soft) * np.maximum(np.where(x > 0.0, high, -low), 1e-6)
-        inside = np.maximum(x - self.soft * high, 0.0) + np.minimum(x - self.soft * low, 0.0)
-        slope = self.stiffness * np.minimum(np.abs(inside) / zone, 4.0)
-        active = (inside != 0.0) * np.minimum(np.abs(inside) / zone, 1.0)
-        v = np.einsum("...mi,...mi->...m", rate, u)
-        torque = -0.5 * slope * inside - self.damping * active * v
-        z = step.h * self.damping * active + step.h**2 * slope
-        force, Z = np.zeros_like(step.e), np.zeros(step.e.shape + (6,))
-        force[..., self.bodies, :3] = torque[..., None] * u
-        Z[..., self.bodies, :3, :3] = z[..., None, None] * u[..., :, None] * u[..., None, :]
+        x = past(x, self.soft * low, self.soft * high)
+        force, Z = about(self, step, x, zone, u, rate)
+        # across the cone's radius the torque turns with the joint: without this it would swirl
+        pull = np.linalg.norm(force[..., self.bodies, :3], axis=-1) * ~np.any(self.axis, axis=-1)
+        across = np.eye(3) - u[..., :, None] * u[..., None, :]
+        swirl = step.h**2 * pull / np.maximum(length[..., 0], 1e-12)
+        Z[..., self.bodies, :3, :3] += swirl[..., None, None] * across
         step.add_joint(load, force, Z)
+
+
+class Bounded(Protocol):
+    """What limits have in common; see `Limit`."""
+
+    @property
+    def bodies(self) -> np.ndarray:
+        """(m,)."""
+
+    @property
+    def stiffness(self) -> Array:
+        """(m,) [N m/rad]."""
+
+    @property
+    def damping(self) -> Array:
+        """(m,) [N m s/rad]."""
+
+
+def about(limit: "Bounded", step: Step, x: Array, zone: Array, u: Array, w: Array) -> tuple[Array, Array]:
+    """Joint force and impedance tables of angles that lie x (..., m) past their free play, with gradients u
+    (..., m, 3), at angular velocities w (..., m, 3)."""
+    torque, slope, active = torque_function(x, zone, limit.stiffness)
+    damping = limit.damping * active
+    torque = torque - damping * np.einsum("...mi,...mi->...m", w, u)
+    z = step.h * damping + step.h**2 * slope
+    force, Z = np.zeros(step.e.shape), np.zeros(step.e.shape + (6,))
+    force[..., limit.bodies, :3] = torque[..., None] * u
+    Z[..., limit.bodies, :3, :3] = z[..., None, None] * u[..., :, None] * u[..., None, :]
+    return force, Z

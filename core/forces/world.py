@@ -7,9 +7,33 @@ import numpy as np
 from ..dynamics import Load, kinematics
 from ..model import Model
 from ..reference import Reference
-from ..rotation import Array, conjugate, from_matrix, log, multiply
-from ..spatial import apply, skew
+from ..rotation import Array, conjugate, from_matrix, log, multiply, skew
+from ..spatial import apply
 from .step import Step
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """How m points fixed in bodies move in the clip.
+
+    rotation: (K, m, 4) body to world.  position: (K, m, 3) world [m].  twist: (K, m, 6) on arrival, acceleration:
+    (K, m, 6) in the step, [angular, linear at the point], world axes.
+    """
+
+    rotation: Array
+    position: Array
+    twist: Array
+    acceleration: Array
+
+    @classmethod
+    def of_clip(cls, model: Model, reference: Reference, bodies: np.ndarray, points: Array) -> "Track":
+        """Of points (m, 3) [m] in the frames of the bodies (m,)."""
+        kin = kinematics(model, reference.arrivals())
+        a = model.ancestor @ (kin.c + apply(kin.X, reference.acceleration))
+        R = kin.R[:, bodies]
+        p = kin.p[:, bodies] + apply(R, points)
+        twist, acceleration = (apply(to_point(p), v[:, bodies]) for v in (kin.V, a))
+        return cls(from_matrix(R), p + kin.origin[:, None], twist, acceleration)
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,44 +41,34 @@ class WorldSpring:
     """Holds bodies to the clip's pose in the world: planted feet.
 
     bodies: (m,).  stiffness, damping: (m, 6, 6) at the body's origin, world axes, [angular, linear].
-    rotation: (K, m, 4), position: (K, m, 3) the clip's world poses.  twist, acceleration: (K, m, 6) of the clip on
-    arrival
-    and in the step, [angular, linear at the body's origin], world axes; see `of_clip`.
+    track: the clip's motion of the bodies' origins.
     """
 
     bodies: np.ndarray
     stiffness: Array
     damping: Array
-    rotation: Array
-    position: Array
-    twist: Array
-    acceleration: Array
+    track: Track
 
     @classmethod
     def of_clip(cls, model: Model, reference: Reference, bodies: np.ndarray, K: Array, D: Array) -> "WorldSpring":
         """To the clip's own motion of the bodies; K, D: (m, 6, 6)."""
-        kin = kinematics(model, reference.arrivals())
-        a = model.ancestor @ (kin.c + apply(kin.X, reference.acceleration))
-        p = kin.p[:, bodies]
-        position = p + kin.origin[:, None]
-        twist, acceleration = (apply(_to_point(p), v[:, bodies]) for v in (kin.V, a))
-        return cls(bodies, K, D, from_matrix(kin.R[:, bodies]), position, twist, acceleration)
+        return cls(bodies, K, D, Track.of_clip(model, reference, bodies, np.zeros((len(bodies), 3))))
 
     def add(self, load: Load, step: Step) -> None:
         """Wrench and impedance at the body's origin, moved to the shared frame."""
-        k, h, kin = step.k, step.h, step.kin
+        k, h, kin, clip = step.k, step.h, step.kin, self.track
         p = kin.p[..., self.bodies, :]
-        to_point = _to_point(p)
-        turn = multiply(from_matrix(kin.R[..., self.bodies, :, :]), conjugate(self.rotation[k]))
-        e = np.concatenate((log(turn), p + kin.origin[..., None, :] - self.position[k]), axis=-1)
-        e_dot = apply(to_point, kin.V[..., self.bodies, :]) - self.twist[k]
+        at = to_point(p)
+        turn = multiply(from_matrix(kin.R[..., self.bodies, :, :]), conjugate(clip.rotation[k]))
+        e = np.concatenate((log(turn), p + kin.origin[..., None, :] - clip.position[k]), axis=-1)
+        e_dot = apply(at, kin.V[..., self.bodies, :]) - clip.twist[k]
         Z = h * self.damping + h**2 * self.stiffness
-        f = -apply(self.stiffness, e + h * e_dot) - apply(self.damping, e_dot) + apply(Z, self.acceleration[k])
-        back = np.swapaxes(to_point, -1, -2)
-        load.add_body(self.bodies, apply(back, f), back @ Z @ to_point)
+        f = -apply(self.stiffness, e + h * e_dot) - apply(self.damping, e_dot) + apply(Z, clip.acceleration[k])
+        back = np.swapaxes(at, -1, -2)
+        load.add_body(self.bodies, apply(back, f), back @ Z @ at)
 
 
-def _to_point(p: Array) -> Array:
+def to_point(p: Array) -> Array:
     """(..., 6, 6) shared-frame motions to [angular, linear at p]."""
     out = np.zeros(p.shape[:-1] + (6, 6))
     out[...] = np.eye(6)

@@ -1,0 +1,130 @@
+"""Self-collision: capsules of bodies that may not run into each other."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..dynamics import Kinematics, kinematics
+from ..model import Model
+from ..reference import Reference
+from ..rotation import Array, cross
+from .contact import MARGIN, Rows, ahead
+from .ground import tangents, unit_wrenches
+from .step import Step
+
+NEAR = 0.02  # [m] apart from where on a pair takes part
+
+
+@dataclass(frozen=True, eq=False)
+class Capsules:
+    """m capsules.  bodies: (m,).  ends: (m, 2, 3) of the core, body frame [m].  radius: (m,) [m]."""
+
+    bodies: np.ndarray
+    ends: Array
+    radius: Array
+
+    def pairs(
+        self, model: Model, groups: Iterable[Iterable[int]] = (), ignored: Iterable[tuple[int, int]] = ()
+    ) -> np.ndarray:
+        """(P, 2) capsules that may collide: not of one body or of neighbours in the tree, not within an overlap group,
+        not among the ignored pairs.  groups, ignored: indices of capsules."""
+        out = {frozenset(pair) for pair in ignored}
+        out |= {frozenset((i, j)) for group in map(list, groups) for i in group for j in group}
+        found = []
+        for i, a in enumerate(self.bodies):
+            for j, b in enumerate(self.bodies[:i]):
+                near = a == b or model.parent[a] == b or model.parent[b] == a
+                if not near and frozenset((i, j)) not in out:
+                    found.append((j, i))
+        return np.array(found, dtype=int).reshape(-1, 2)
+
+    def cores(self, kin: Kinematics) -> Array:
+        """(..., m, 2, 3) ends of the cores, shared frame."""
+        return kin.p[..., self.bodies, None, :] + self.ends @ np.swapaxes(kin.R[..., self.bodies, :, :], -1, -2)
+
+
+@dataclass(frozen=True, eq=False)
+class SelfCollision:
+    """A source of `Contacts` that keeps pairs of capsules apart.
+
+    pairs: (P, 2) indices of capsules.  stiffness [N/m], damping [N s/m].  friction: coefficient.
+    sunk: (K, P) how deep the pairs are in each other in the clip itself [m]; only what goes beyond is a contact.
+    """
+
+    capsules: Capsules
+    pairs: np.ndarray
+    stiffness: float = 2e4
+    damping: float = 200.0
+    friction: float = 0.3
+    sunk: Array | None = None
+
+    def of_clip(self, model: Model, reference: Reference) -> "SelfCollision":
+        """The same, silent on the clip: a pair that overlaps there is judged beyond that overlap."""
+        kin = kinematics(model, reference.arrivals())
+        depth, normal, points = self._nearest(kin)
+        h = np.diff(reference.times)[:, None]
+        motion = ahead(model, kin, reference.acceleration, h[..., None])
+        closing = np.einsum("...i,...i->...", normal, self._relative(points, motion))
+        deepest = np.maximum(depth, depth - h * closing)
+        return replace(self, sunk=np.maximum(deepest, 0.0) + MARGIN)
+
+    def rows(self, step: Step) -> Rows | None:
+        """One contact per pair that is near in any member of the batch."""
+        depth, normal, points = self._nearest(step.kin)
+        closing = np.einsum("...i,...i->...", normal, self._relative(points, step.kin.V))
+        if self.sunk is not None:
+            depth = depth - self.sunk[step.k]
+        reach = NEAR + 2.0 * step.h * np.abs(closing)
+        near = np.flatnonzero(np.any((depth > -reach).reshape(-1, len(self.pairs)), axis=0))
+        if not len(near):
+            return None
+        n = normal[..., near, :]
+        frame = np.stack((n, *tangents(n)), axis=-2)
+        a, b = (self.capsules.bodies[self.pairs[near, side]] for side in (0, 1))
+        at = points[..., near, :]
+        one = np.ones(len(near))
+        return Rows(
+            wrench=unit_wrenches(step, a, at, frame) - unit_wrenches(step, b, at, frame),
+            depth=depth[..., near],
+            stiffness=self.stiffness * one,
+            damping=self.damping * one,
+            static=self.friction * one,
+            kinetic=self.friction * one,
+            drift=np.zeros(frame.shape[:-1]),
+            bound=0.0 * one,
+        )
+
+    def _nearest(self, kin: Kinematics) -> tuple[Array, Array, Array]:
+        """depth (..., P), normal from the second to the first (..., P, 3), and the point between them (..., P, 3)."""
+        cores = self.capsules.cores(kin)
+        first, second = (cores[..., self.pairs[:, side], :, :] for side in (0, 1))
+        x, y = nearest(first, second)
+        apart = x - y
+        distance = np.linalg.norm(apart, axis=-1)
+        # cores that cross have no normal: take the way between their middles, else straight up
+        middles = first.mean(axis=-2) - second.mean(axis=-2) + np.array([0.0, 0.0, 1e-9])
+        apart = np.where(distance[..., None] > 1e-6, apart, middles)
+        normal = apart / np.linalg.norm(apart, axis=-1, keepdims=True)
+        r1, r2 = (self.capsules.radius[self.pairs[:, side]] for side in (0, 1))
+        between = 0.5 * (x - r1[:, None] * normal + y + r2[:, None] * normal)
+        return r1 + r2 - distance, normal, between
+
+    def _relative(self, points: Array, motion: Array) -> Array:
+        """(..., P, 3) motion of the first against the second body at the points, of spatial motions (..., n, 6)."""
+        a, b = (motion[..., self.capsules.bodies[self.pairs[:, side]], :] for side in (0, 1))
+        d = a - b
+        return d[..., 3:] + cross(d[..., :3], points)
+
+
+def nearest(first: Array, second: Array) -> tuple[Array, Array]:
+    """Nearest points (..., 3) of segments (..., 2, 3) (Ericson 2005, 5.1.9, without branches)."""
+    p, q = first[..., 0, :], second[..., 0, :]
+    u, v, r = first[..., 1, :] - p, second[..., 1, :] - q, p - q
+    a, b, e = (np.einsum("...i,...i->...", *pair) for pair in ((u, u), (u, v), (v, v)))
+    c, f = np.einsum("...i,...i->...", u, r), np.einsum("...i,...i->...", v, r)
+    a, e = np.maximum(a, 1e-18), np.maximum(e, 1e-18)
+    s = np.clip((b * f - c * e) / np.maximum(a * e - b * b, 1e-12 * a * e), 0.0, 1.0)
+    t = np.clip((b * s + f) / e, 0.0, 1.0)
+    s = np.clip((b * t - c) / a, 0.0, 1.0)
+    return p + s[..., None] * u, q + t[..., None] * v

@@ -1,0 +1,63 @@
+"""Friction in hinges: viscous, and Coulomb friction that holds still."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..dynamics import Load
+from ..rotation import Array
+from ..spatial import apply
+from .contact import Rows
+from .step import Step
+
+
+@dataclass(frozen=True, eq=False)
+class Viscous:
+    """Damping of joints: torque -d w (Armstrong and Green 1985, section 5).
+
+    bodies: (m,).  damping: (m,) [N m s/rad].  clip: w counts from the clip's own (and is silent on it), else from rest.
+    """
+
+    bodies: np.ndarray
+    damping: Array
+    clip: bool = True
+
+    def add(self, load: Load, step: Step) -> None:
+        """Torque on arrival and its impedance."""
+        w = step.e_dot if self.clip else step.state.twist
+        D = np.zeros((step.model.n, 6, 6))
+        D[self.bodies, :3, :3] = self.damping[:, None, None] * np.eye(3)
+        Z = np.broadcast_to(step.h * D, step.e.shape + (6,))
+        if self.clip:
+            step.add_joint(load, -apply(D, w), Z)
+        else:
+            load.add_joint(-apply(D, w), Z)
+
+
+@dataclass(frozen=True, eq=False)
+class HingeFriction:
+    """Coulomb friction of joints: a source of `Contacts`, so it sticks without creeping.
+
+    bodies: (m,).  torque: (m,) [N m] most friction torque, in every axis of the joint together.
+    clip: holds against motion off the clip (silent on it), else against any turning.
+    """
+
+    bodies: np.ndarray
+    torque: Array
+    clip: bool = True
+
+    def rows(self, step: Step) -> Rows | None:
+        """One contact of three axes per joint, with an equal and opposite torque on the parent."""
+        m, n = len(self.bodies), step.model.n
+        axes = np.swapaxes(step.kin.R[..., self.bodies, :, :], -1, -2)  # rows: the body's axes in the world
+        wrench = np.zeros(axes.shape[:-2] + (3, n, 6))
+        index, up = np.arange(m), step.model.parent[self.bodies]
+        inner = np.flatnonzero(up >= 0)
+        wrench[..., index, :, self.bodies, :3] = np.moveaxis(axes, -3, 0)
+        wrench[..., inner, :, up[inner], :3] = -np.moveaxis(axes[..., inner, :, :], -3, 0)
+        drift = step.h * apply(axes, step.kin.c[..., self.bodies, :3])  # the axes turn with the body
+        if self.clip:
+            own = step.state.twist - step.e_dot + step.h * step.a_clip
+            drift = drift + own[..., self.bodies, :3]
+        zero = np.zeros(m)
+        return Rows(wrench, np.zeros(axes.shape[:-2]), zero, zero, zero, zero, drift, self.torque)

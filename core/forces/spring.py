@@ -1,0 +1,193 @@
+"""Springs and dampers per axis, linear or exponential, with ceiling and release, to a pose of the clip or of rest."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..dynamics import Load
+from ..model import Model
+from ..reference import Reference
+from ..rotation import Array, conjugate, from_matrix, log, multiply
+from ..spatial import apply
+from .step import Step, log_rate, table
+from .world import Track, to_point
+
+
+@dataclass(frozen=True)
+class Release:
+    """A spring that gives way: its stiffness falls from all at the force `low` to nothing at `high`.
+
+    k' = k ((high - f) / (high - low))^power, Westenhofer 1995, eq. 33, which is printed with the numerator inverted.
+    low, high: [N] or [N m].
+    """
+
+    low: float
+    high: float
+    power: float = 2.0
+
+    def __call__(self, size: Array) -> Array:
+        """(...) part of the stiffness that is left at the spring force `size` (...)."""
+        rest = (self.high - size) / max(self.high - self.low, 1e-12)
+        return np.clip(rest, 0.0, 1.0) ** self.power
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """How m springs and dampers pull along their three axes.
+
+    stiffness [N/m, N m/rad], damping [N s/m, N m s/rad]: (m, 3), or (K, m, 3) over the steps.
+    exponent, valley: force K w (|d| / w)^exponent, as strong as the linear spring at the deviation d = w and looser
+    below it: Westenhofer's beta k d^alpha (1995, eq. 30) with beta = w^(1 - alpha).  exponent >= 1.
+    rate_exponent, rate_valley: the same for the damper.
+    ceiling: (m,) most force of spring and damper together [N, N m].
+    """
+
+    stiffness: Array
+    damping: Array
+    exponent: float = 1.0
+    valley: float = 0.1
+    rate_exponent: float = 1.0
+    rate_valley: float = 1.0
+    ceiling: Array | None = None
+    release: Release | None = None
+
+    def __post_init__(self) -> None:
+        if not (self.exponent >= 1.0 and self.rate_exponent >= 1.0 and self.valley > 0.0 and self.rate_valley > 0.0):
+            raise ValueError("Law: exponents must be at least 1 and valleys above 0")
+
+    def __call__(self, k: int, h: float, d: Array, rate: Array) -> tuple[Array, Array]:
+        """(force, z), (..., m, 3) each, in step k of length h at the deviation d and its rate on arrival.
+
+        z is the impedance along each axis by the tangents at the predicted deviation.  What cuts a force down, ceiling
+        or release, cuts its impedance by the same factor: dropping it whole would let a light body chatter.
+        """
+        pull, slope = _power(table(self.stiffness, k, 2), d + h * rate, self.exponent, self.valley)
+        if self.release is not None:
+            left = self.release(np.linalg.norm(pull, axis=-1, keepdims=True))
+            pull, slope = pull * left, slope * left
+        drag, tangent = _power(table(self.damping, k, 2), rate, self.rate_exponent, self.rate_valley)
+        force, z = -pull - drag, h * tangent + h * h * slope
+        return (force, z) if self.ceiling is None else capped(force, z, self.ceiling)
+
+
+def _power(K: Array, d: Array, exponent: float, valley: float) -> tuple[Array, Array]:
+    """(force, its tangent) of a power spring."""
+    if exponent == 1.0:
+        return K * d, np.broadcast_to(K, d.shape)
+    secant = K * (np.abs(d) / valley) ** (exponent - 1.0)
+    return secant * d, exponent * secant
+
+
+def capped(force: Array, z: Array, ceiling: Array) -> tuple[Array, Array]:
+    """Force (..., m, c) of at most `ceiling` (m,), and its impedance (..., m, c) or (..., m, c, c), cut alike."""
+    size = np.linalg.norm(force, axis=-1)
+    part = np.minimum(1.0, ceiling / np.maximum(size, 1e-300))
+    shape = part.shape + (1,) * (z.ndim - part.ndim)
+    return force * part[..., None], z * part.reshape(shape)
+
+
+@dataclass(frozen=True, eq=False)
+class JointSpring:
+    """Turns joints towards the clip's joint pose, or towards a rest pose.
+
+    bodies: (m,).  law: per axis of the body frame [N m].  rest: (m, 4) joint rotations, None = the clip's.
+    A spring to a rest pose is not silent on the clip: it pulls the figure off it.
+    """
+
+    bodies: np.ndarray
+    law: Law
+    rest: Array | None = None
+
+    def add(self, load: Load, step: Step) -> None:
+        """Torque along the rotation vector's axes, by the potential, so that it gives back what it took."""
+        if self.rest is None:
+            e, w = step.e[..., self.bodies, :3], step.e_dot[..., self.bodies, :3]
+        else:
+            e = log(multiply(conjugate(self.rest), step.state.rotation[..., self.bodies, :]))
+            w = step.state.twist[..., self.bodies, :3]
+        torque, Z = turned(self.law, step, e, w)
+        force, full = np.zeros(step.e.shape), np.zeros(step.e.shape + (6,))
+        force[..., :3] = step.spread(self.bodies, torque)
+        full[..., :3, :3] = step.spread(self.bodies, Z)
+        if self.rest is None:
+            step.add_joint(load, force, full)
+        else:
+            load.add_joint(force, full)
+
+
+def turned(law: Law, step: Step, e: Array, w: Array) -> tuple[Array, Array]:
+    """(torque (..., m, 3), impedance (..., m, 3, 3)) of a law on rotation vectors e with angular velocities w."""
+    G = log_rate(e)
+    back = np.swapaxes(G, -1, -2)
+    pull, z = law(step.k, step.h, e, apply(G, w))
+    return apply(back, pull), back @ (z[..., :, None] * G)
+
+
+@dataclass(frozen=True, eq=False)
+class PointSpring:
+    """Pulls points of bodies to where the clip has them in the world: the zero-length springs of kinematic clones.
+
+    bodies: (m,).  points: (m, 3) body frame [m].  law: per axis of the body frame [N].  track: the clip's points.
+    The force acts at the point, so a base follows as well; Westenhofer put the moment on the inner joint because that
+    was easier (1995, p. 39) and names the base that cannot follow as its price.
+    """
+
+    bodies: np.ndarray
+    points: Array
+    law: Law
+    track: Track
+
+    @classmethod
+    def of_clip(cls, model: Model, reference: Reference, bodies: np.ndarray, points: Array, law: Law) -> "PointSpring":
+        """To the clip's own motion of the points."""
+        return cls(bodies, points, law, Track.of_clip(model, reference, bodies, points))
+
+    def add(self, load: Load, step: Step) -> None:
+        """Force and impedance at the point, moved to the shared frame."""
+        kin, k = step.kin, step.k
+        R = kin.R[..., self.bodies, :, :]
+        back = np.swapaxes(R, -1, -2)
+        x = kin.p[..., self.bodies, :] + apply(R, self.points)
+        J = to_point(x)[..., 3:, :]
+        d = x + kin.origin[..., None, :] - self.track.position[k]
+        rate = apply(J, kin.V[..., self.bodies, :]) - self.track.twist[k, :, 3:]
+        f, z = self.law(k, step.h, apply(back, d), apply(back, rate))
+        Z = R @ (z[..., :, None] * back)
+        f = apply(R, f) + apply(Z, self.track.acceleration[k, :, 3:])
+        Jt = np.swapaxes(J, -1, -2)
+        add_wrenches(load, step, self.bodies, apply(Jt, f), Jt @ Z @ J)
+
+
+@dataclass(frozen=True, eq=False)
+class OrientationSpring:
+    """Turns bodies to the clip's orientation in the world.
+
+    bodies: (m,).  law: per axis of the body frame [N m].  track: the clip's orientations.
+    """
+
+    bodies: np.ndarray
+    law: Law
+    track: Track
+
+    @classmethod
+    def of_clip(cls, model: Model, reference: Reference, bodies: np.ndarray, law: Law) -> "OrientationSpring":
+        """To the clip's own orientations."""
+        return cls(bodies, law, Track.of_clip(model, reference, bodies, np.zeros((len(bodies), 3))))
+
+    def add(self, load: Load, step: Step) -> None:
+        """Torque and angular impedance on the bodies."""
+        k, R = step.k, step.kin.R[..., self.bodies, :, :]
+        back = np.swapaxes(R, -1, -2)
+        e = log(multiply(conjugate(self.track.rotation[k]), from_matrix(R)))
+        w = apply(back, step.kin.V[..., self.bodies, :3] - self.track.twist[k, :, :3])
+        torque, Z = turned(self.law, step, e, w)
+        wrench, full = np.zeros(e.shape[:-1] + (6,)), np.zeros(e.shape[:-1] + (6, 6))
+        full[..., :3, :3] = R @ Z @ back
+        wrench[..., :3] = apply(R, torque) + apply(full[..., :3, :3], self.track.acceleration[k, :, :3])
+        add_wrenches(load, step, self.bodies, wrench, full)
+
+
+def add_wrenches(load: Load, step: Step, bodies: np.ndarray, wrench: Array, Z: Array | None = None) -> None:
+    """Add shared-frame wrenches (..., m, 6) and impedances on bodies that may occur more than once."""
+    every = np.arange(step.model.n)
+    load.add_body(every, step.spread(bodies, wrench), None if Z is None else step.spread(bodies, Z))

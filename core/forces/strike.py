@@ -1,0 +1,73 @@
+"""Blows of things that have a mass and a speed."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..dynamics import Kinematics, Load, kinematics, point_jacobian
+from ..dynamics.dense import equations, joint_forces, mass_matrix
+from ..model import Model, State
+from ..rotation import Array, cross
+from ..spatial import apply, solve
+from .pulse import Pulse
+from .spring import add_wrenches
+from .step import Step
+
+
+@dataclass(frozen=True, eq=False)
+class Striker:
+    """A point mass that flies against a point of a body at one moment.
+
+    point: (3,) body frame [m].  mass [kg].  velocity: (3,) world [m/s].  restitution: 0 = stays, 1 = bounces off with
+    the speed with which it came.  normal: (3,) outward normal of the smooth surface that it hits, world; None = it
+    sticks in the other directions too, so that the blow has the direction that the body's inertia gives it.
+    time: [s] of the blow, which falls into one step.
+    """
+
+    body: int
+    point: Array
+    mass: float
+    velocity: Array
+    restitution: float = 0.0
+    normal: Array | None = None
+    time: float = 0.0
+
+    def add(self, load: Load, step: Step) -> None:
+        """The whole impulse in the step in which the time lies."""
+        if step.t <= self.time < step.t + step.h:
+            J = self.impulse(step.model, step.kin, load, step.h)
+            wrench = step.kin.wrench(self._where(step.kin), J / step.h)
+            add_wrenches(load, step, np.array([self.body]), wrench[..., None, :])
+
+    def impulse(self, model: Model, kin: Kinematics, load: Load | None = None, h: float = 0.0) -> Array:
+        """(..., 3) impulse on the body [N s]: (1 + e) v_rel / (1/m + Lambda^-1) along the normal or as vectors.
+
+        With a load, its impedances in a step of length h count, and the velocity at the end of the step without a blow.
+        """
+        x, V = self._where(kin), kin.V[..., self.body, :]
+        v = V[..., 3:] + cross(V[..., :3], x - kin.origin)
+        J = point_jacobian(model, kin, self.body, x)
+        if load is None:
+            H = mass_matrix(model, kin)
+        else:
+            H, C = equations(model, kin, load)
+            v = v + h * apply(J, solve(H, joint_forces(model, load) - C))
+        answer: Any = np.linalg.solve(H, np.swapaxes(J, -1, -2))
+        inverse = J @ answer
+        closing = self.velocity - v
+        if self.normal is None:
+            together = inverse + np.eye(3) / self.mass
+            return (1.0 + self.restitution) * solve(together, closing)
+        n = self.normal / np.linalg.norm(self.normal)
+        size = np.minimum(closing @ n, 0.0) / (1.0 / self.mass + np.einsum("i,...ij,j->...", n, inverse, n))
+        return (1.0 + self.restitution) * size[..., None] * n
+
+    def pulse(self, model: Model, state: State, duration: float) -> Pulse:
+        """The same impulse on a body in this state, spread over a contact time [s]."""
+        J = self.impulse(model, kinematics(model, state))
+        return Pulse(self.body, self.point, J, self.time, duration)
+
+    def _where(self, kin: Kinematics) -> Array:
+        """(..., 3) the point in the world."""
+        return kin.position()[..., self.body, :] + apply(kin.R[..., self.body, :, :], self.point)

@@ -1,0 +1,441 @@
+"""Forces one by one: silent on the clip, right against closed forms, steady under any setting."""
+
+import numpy as np
+import pytest
+
+from core.dynamics import Load, balance, kinematics
+from core.dynamics.dense import mass_matrix
+from core.forces import (
+    Air,
+    Capsules,
+    Contacts,
+    Field,
+    Ground,
+    HingeFriction,
+    JointSpring,
+    Law,
+    Limit,
+    Muscle,
+    OrientationSpring,
+    PointSpring,
+    Pulse,
+    Release,
+    SelfCollision,
+    Step,
+    Striker,
+    SwingTwist,
+    Viscous,
+    WorldSpring,
+    Wrench,
+    deviation,
+)
+from core.forces.limit import torque_function
+from core.forces.spring import capped
+from core.forces.step import log_rate
+from core.forces.swing import swing_twist
+from core.model import FREE, SPHERICAL, Model, State, revolute
+from core.reference import Reference, build
+from core.rotation import angle, exp, log, multiply
+from core.simulate import Run, simulate
+from core.spatial import inertia
+
+from .test_simulate import last, muscle
+from .trees import motion, tree
+
+GRAVITY = np.array([0.0, 0.0, -9.81])
+NONE = np.zeros(3)
+
+
+def standing(model, steps, h, place=None):
+    """A clip in which nothing moves."""
+    n = model.n
+    q = np.tile(np.array([1.0, 0, 0, 0]), (steps + 1, n, 1))
+    p = np.tile(np.zeros((n, 3)) if place is None else place, (steps + 1, 1, 1))
+    zero = np.zeros((steps, n, 6))
+    return Reference(h * np.arange(steps + 1), q, p, zero, zero, zero[0])
+
+
+def one_body(joint=FREE, mass=2.0, com=(0.0, 0.0, 0.0), about=(0.02, 0.05, 0.09)):
+    about = np.diag(about)[None]
+    return Model(("body",), np.array([-1]), (joint,), inertia(np.array([mass]), np.array([com]), about))
+
+
+def moment_of(model, reference, state, k=0):
+    kin = kinematics(model, state)
+    h = float(reference.times[k + 1] - reference.times[k])
+    return Step(model, reference, state, kin, k, float(reference.times[k]), h, *deviation(reference, state, k))
+
+
+def load_of(force, step, gravity=NONE):
+    load = Load.zero(step.model, gravity, step.e.shape[:-2])
+    force.add(load, step)
+    return load
+
+
+# ------------------------------------------------------------------------------------------------- silent on the clip
+
+
+def every_force(model, reference):
+    """One of each kind that follows a clip, far stiffer than anyone would set it."""
+    m = np.arange(model.n)
+    rng = np.random.default_rng(3)
+    points = rng.normal(size=(model.n, 3)) * 0.2
+    k = np.full((model.n, 3), 1e5)
+    law = Law(k, 1e3 * np.ones_like(k), ceiling=np.full(model.n, 50.0), release=Release(10.0, 20.0))
+    steep = Law(k, 1e3 * np.ones_like(k), exponent=2.0, rate_exponent=2.0)
+    one = np.ones(model.n)
+    frame = np.tile(np.eye(3), (model.n, 1, 1))
+    narrow = np.tile([0.05, 0.02], (model.n, 1))
+    swing = SwingTwist(m, frame, narrow, narrow * [-1.0, 1.0], 0.6, 1e5 * one, 1e3 * one)
+    wide = np.full((reference.steps, model.n), 0.03)
+    rest = np.tile(np.array([1.0, 0, 0, 0]), (model.n, 1))
+    capsules = Capsules(m, np.stack((points, -points), axis=1), 0.1 * one)
+    return {
+        "joint": JointSpring(m, law),
+        "joint exponential": JointSpring(m, steep),
+        "point": PointSpring.of_clip(model, reference, m, points, law),
+        "orientation": OrientationSpring.of_clip(model, reference, m, steep),
+        "world": WorldSpring.of_clip(model, reference, m, np.tile(1e5 * np.eye(6), (model.n, 1, 1)), np.eye(6)),
+        "cone": Limit(m, np.zeros((model.n, 3)), -wide, wide, 0.5, 1e5 * one, 1e3 * one),
+        "swing": swing,
+        "swing about rest": SwingTwist.of_rest(model, reference, swing, rest),
+        "viscous": Viscous(m, 100.0 * one),
+        "contacts": Contacts(
+            [
+                Ground(m, points, 0.1 * one, origin=np.array([0.0, 0.0, 0.3])).of_clip(model, reference),
+                SelfCollision(capsules, capsules.pairs(model)).of_clip(model, reference),
+                HingeFriction(m, 20.0 * one),
+            ]
+        ),
+    }
+
+
+@pytest.fixture(scope="module")
+def clip():
+    rng = np.random.default_rng(5)
+    model = tree(rng, 7, free=True, kinds=("spherical",))
+    times = np.arange(0.0, 2.2, 1 / 24)
+    return model, build(times, *motion(rng, model, times, amplitude=0.4), 0.05, 40, 1 / 120)
+
+
+@pytest.mark.parametrize("kind", every_force(*[tree(np.random.default_rng(0), 3, free=True)] + [
+    standing(tree(np.random.default_rng(0), 3, free=True), 2, 0.01)]))  # fmt: skip
+def test_every_force_is_silent_on_the_clip_and_answers_off_it(clip, kind):
+    model, reference = clip
+    force = every_force(model, reference)[kind]
+    follow = muscle(model, reference, 1.0)
+    run = last(simulate(model, reference, [follow, force], GRAVITY))
+    assert np.degrees(angle(run.state.rotation, reference.rotation[-1])).max() < 1e-9
+    rng = np.random.default_rng(1)
+    away = State(
+        multiply(reference.rotation[5], exp(rng.normal(size=(model.n, 3)))),
+        reference.position[5] - [0.0, 0.0, 0.4],
+        reference.arrival(5) + model.expand(rng.normal(size=model.nv)),
+    )
+    load = load_of(force, moment_of(model, reference, away, 5))
+    assert max(np.abs(load.force).max(), np.abs(load.wrench).max()) > 0.1
+
+
+# ------------------------------------------------------------------------------------------------------------- springs
+
+
+def test_exponential_spring_equals_the_linear_one_at_its_valley_and_is_looser_inside():
+    K = np.array([[200.0, 100.0, 50.0]])
+    linear, steep = Law(K, 0 * K), Law(K, 0 * K, exponent=2.0, valley=0.1)
+    at, inside = np.full((1, 3), -0.1), np.full((1, 3), 0.05)
+    np.testing.assert_allclose(steep(0, 0.0, at, 0 * at)[0], linear(0, 0.0, at, 0 * at)[0])
+    np.testing.assert_allclose(steep(0, 0.0, inside, 0 * at)[0], 0.5 * linear(0, 0.0, inside, 0 * at)[0])
+
+
+@pytest.mark.parametrize("law", [{}, {"exponent": 2.5, "valley": 0.2, "rate_exponent": 1.7, "rate_valley": 0.3}])
+def test_impedance_is_the_tangent(law):
+    """z h a is by how much less the spring pulls when the step accelerates by a, to first order."""
+    K = np.array([[30.0, 200.0, 5.0]])
+    spring, h, d, v = Law(K, 0.1 * K, **law), 0.01, np.array([[0.3, -0.2, 0.1]]), np.array([[0.5, 1.0, -2.0]])
+    f, z = spring(0, h, d, v)
+
+    def at(a):  # with the acceleration a inside the step: the end is at d + h v + h^2 a, its rate v + h a
+        still, _ = spring(0, h, d + h * h * a - h * h * a, v + h * a)
+        return still
+
+    a = 1e-4
+    np.testing.assert_allclose((at(a) - at(-a)) / (2 * a), -z, rtol=1e-6)
+    assert f.shape == z.shape == (1, 3)
+
+
+def test_release_falls_from_all_to_nothing():
+    release = Release(10.0, 20.0, power=2.0)
+    np.testing.assert_allclose(release(np.array([0.0, 10.0, 15.0, 20.0, 99.0])), [1.0, 1.0, 0.25, 0.0, 0.0])
+    K = np.full((1, 3), 100.0)
+    spring = Law(K, 0 * K, release=release)
+    pull = [-spring(0, 0.0, np.array([[x, 0, 0]]), np.zeros((1, 3)))[0][0, 0] for x in (0.1, 0.15, 0.2)]
+    np.testing.assert_allclose(pull, [10.0, 3.75, 0.0])
+
+
+def test_ceiling_caps_the_torque_and_its_impedance_alike():
+    force, z = capped(np.array([[30.0, 40.0, 0.0], [1.0, 0, 0]]), np.full((2, 3), 8.0), np.array([5.0, 5.0]))
+    np.testing.assert_allclose(force, [[3.0, 4.0, 0.0], [1.0, 0, 0]])
+    np.testing.assert_allclose(z, [[0.8] * 3, [8.0] * 3])
+
+
+def test_a_light_body_under_a_low_ceiling_comes_to_rest():
+    """Without its part of the impedance a capped spring would throw a light body to and fro for ever."""
+    model = one_body(SPHERICAL, mass=1e-4, about=(1e-7, 1e-7, 1e-7))
+    reference = standing(model, 240, 1 / 120)
+    K = np.full((1, 3), 500.0)
+    start = State(exp(np.array([[1.0, 0.0, 0.0]])), np.zeros((1, 3)), np.zeros((1, 6)))
+    spring = JointSpring(np.array([0]), Law(K, 0.2 * K, ceiling=np.array([3.0])))
+    run = last(simulate(model, reference, [spring], NONE, Run(0, start)))
+    assert np.abs(log(run.state.rotation)).max() < 1e-3 and np.abs(run.state.twist).max() < 1e-2
+    whole = Muscle(
+        np.diag([500.0] * 3 + [0.0] * 3)[None], np.diag([100.0] * 3 + [0.0] * 3)[None], np.ones(240), np.array([3.0]),
+        np.zeros(1), np.zeros((240, 1, 6)),
+    )  # fmt: skip
+    run = last(simulate(model, reference, [whole], NONE, Run(0, start)))
+    assert np.abs(log(run.state.rotation)).max() < 1e-3 and np.abs(run.state.twist).max() < 1e-2
+
+
+def test_settings_may_change_over_time():
+    K = np.stack([np.full((1, 3), 10.0), np.full((1, 3), 30.0)])
+    law = Law(K, np.zeros((1, 3)))
+    d, v = np.full((1, 3), 0.1), np.zeros((1, 3))
+    np.testing.assert_allclose([law(k, 0.0, d, v)[0][0, 0] for k in (0, 1)], [-1.0, -3.0])
+
+
+def test_wrong_exponents_are_refused():
+    with pytest.raises(ValueError, match="exponents"):
+        Law(np.ones((1, 3)), np.ones((1, 3)), exponent=0.5)
+
+
+def test_spring_frequency_is_the_one_that_was_set():
+    model = one_body(SPHERICAL, about=(0.02, 0.02, 0.02))
+    h, f = 1 / 2000, 2.0
+    reference = standing(model, 2000, h)
+    K = np.full((1, 3), (2 * np.pi * f) ** 2 * 0.02)
+    start = State(exp(np.array([[0.2, 0.0, 0.0]])), np.zeros((1, 3)), np.zeros((1, 6)))
+    runs = simulate(model, reference, [JointSpring(np.array([0]), Law(K, 0 * K))], NONE, Run(0, start))
+    x = np.array([log(r.state.rotation)[0, 0] for r in runs])
+    crossings = np.flatnonzero(np.diff(np.sign(x)))
+    assert np.diff(crossings).mean() * h == pytest.approx(0.25, rel=0.01)
+
+
+@pytest.mark.parametrize("kind", ["spring", "muscle"])
+def test_unequal_springs_never_gain_energy_at_large_angles(kind):
+    """The plain torque -K e of unequal stiffnesses gains 42 % in this very swing; the energy's own gradient nothing."""
+    model = one_body(SPHERICAL, about=(0.05, 0.05, 0.05))
+    K, first = np.array([[400.0, 40.0, 4.0]]), np.array([0.8, 1.0, -1.2])
+    reference = standing(model, 2000, 1 / 8000)
+    start = State(exp(first[None]), np.zeros((1, 3)), np.zeros((1, 6)))
+    force = JointSpring(np.array([0]), Law(K, 0 * K))
+    if kind == "muscle":
+        none, full = np.zeros((2000, 1, 6)), np.zeros((1, 6, 6))
+        full[0, :3, :3] = np.diag(K[0])
+        force = Muscle(full, 0 * full, np.ones(2000), np.array([np.inf]), np.zeros(1), none)
+    energy = []
+    for run in simulate(model, reference, [force], NONE, Run(0, start)):
+        e = log(run.state.rotation)
+        kinetic = balance(model, kinematics(model, run.state), NONE).kinetic
+        energy.append(float(0.5 * np.sum(K * e * e) + kinetic))
+    all_ = 0.5 * np.sum(K * first**2)
+    assert max(energy) < 1.01 * all_
+    assert energy[-1] > 0.7 * all_  # and hardly loses any: the bound above is not for want of motion
+
+
+def test_rate_of_the_rotation_vector(rng):
+    for size in (1e-7, 0.3, 2.5):
+        e, w = rng.normal(size=3), rng.normal(size=3)
+        e *= size / np.linalg.norm(e)
+        change = [log(multiply(exp(e), exp(s * 1e-6 * w))) for s in (1.0, -1.0)]
+        np.testing.assert_allclose(log_rate(e) @ w, (change[0] - change[1]) / 2e-6, atol=1e-6)
+
+
+def test_a_hanging_mass_droops_by_its_weight_over_the_stiffness():
+    model = one_body(mass=3.0)
+    reference = standing(model, 600, 1 / 120)
+    K = np.full((1, 3), 200.0)
+    spring = PointSpring.of_clip(model, reference, np.array([0]), np.zeros((1, 3)), Law(K, 0.2 * K))
+    run = last(simulate(model, reference, [spring], GRAVITY))
+    assert run.state.position[0, 2] == pytest.approx(-3.0 * 9.81 / 200.0, rel=1e-4)
+
+
+def test_a_rest_pose_pulls_off_the_clip():
+    model = one_body(SPHERICAL)
+    reference = standing(model, 600, 1 / 120)
+    K = np.full((1, 3), 5.0)
+    rest = exp(np.array([[0.0, 0.7, 0.0]]))
+    run = last(simulate(model, reference, [JointSpring(np.array([0]), Law(K, 0.2 * K), rest)], NONE))
+    np.testing.assert_allclose(log(run.state.rotation), [[0.0, 0.7, 0.0]], atol=1e-3)
+
+
+def test_orientation_spring_keeps_a_child_upright_while_its_parent_turns(rng):
+    about = np.tile(0.02 * np.eye(3), (2, 1, 1))
+    body = inertia(np.full(2, 2.0), np.zeros((2, 3)), about)
+    model = Model(("a", "b"), np.array([-1, 0]), (revolute([0, 1, 0]), SPHERICAL), body)
+    reference = standing(model, 600, 1 / 120, np.array([[0.0, 0, 0], [0, 0, 0.3]]))
+    start = State(reference.rotation[0], reference.position[0], np.array([[0.0, 0.5, 0, 0, 0, 0], [0.0] * 6]))
+    K = np.full((1, 3), 50.0)
+    spring = OrientationSpring.of_clip(model, reference, np.array([1]), Law(K, 0.1 * K))
+    run = last(simulate(model, reference, [spring], NONE, Run(0, start)))
+    assert angle(run.state.rotation[0], reference.rotation[0, 0]) > 0.5
+    world = multiply(run.state.rotation[0], run.state.rotation[1])
+    assert angle(world, np.array([1.0, 0, 0, 0])) < 0.05
+
+
+# -------------------------------------------------------------------------------------------------------------- limits
+
+
+def test_torque_function_is_smooth_with_its_slope():
+    x = np.linspace(-0.5, 0.5, 2001)
+    torque, slope, _ = torque_function(x, np.full_like(x, 0.05), np.full_like(x, 100.0))
+    np.testing.assert_allclose(np.gradient(torque, x)[1:-1], -slope[1:-1], atol=1.0)
+    assert torque[np.argmin(np.abs(x - 0.05))] == pytest.approx(-0.5 * 100.0 * 0.05, rel=1e-6)
+    assert np.all(torque * x <= 0.0)
+
+
+def test_swing_and_twist_are_what_they_are_called(rng):
+    axis = np.array([[0.0, 1.0, 0.0]])
+    swing, twist = np.array([[0.4, 0.0, -0.7]]), np.array([1.1])
+    d = multiply(exp(swing), exp(twist[:, None] * axis))
+    got = swing_twist(d, axis)
+    np.testing.assert_allclose(got[0], swing, atol=1e-12)
+    np.testing.assert_allclose(got[1], twist, atol=1e-12)
+
+
+def test_gradients_of_swing_and_twist(rng):
+    axis = rng.normal(size=3)
+    frame = np.linalg.qr(np.stack((axis, rng.normal(size=3), rng.normal(size=3))).T)[0].T[None]
+    limit = SwingTwist(
+        np.array([0]), frame, np.array([[0.3, 0.8]]), np.array([[-0.5, 0.7]]), 0.6, np.ones(1), np.ones(1)
+    )
+    d, w = exp(rng.normal(size=(1, 3))), rng.normal(size=(1, 3))
+    _, gradient = limit._measures(d)
+    change = [limit._measures(multiply(d, exp(s * 1e-6 * w)))[0] for s in (1.0, -1.0)]
+    want = (change[0] - change[1]) / 2e-6
+    np.testing.assert_allclose(np.einsum("mai,mi->ma", gradient, w), want, atol=1e-5)
+
+
+@pytest.mark.parametrize("push", [(3.0, 0, 0), (0, 3.0, 0), (0, 0, 3.0), (-2.0, 1.0, 2.0)])
+def test_swing_twist_keeps_a_joint_in_its_range(push):
+    """A steady torque against ranges of 30 (about x, twist), 20 and 50 degrees (swing about y and z)."""
+    model = one_body(SPHERICAL, about=(0.05, 0.05, 0.05))
+    reference = standing(model, 600, 1 / 120)
+    ranges = np.radians([[20.0, 50.0]]), np.radians([[-30.0, 30.0]])
+    K, D = np.array([(2 * np.pi * 9.0) ** 2 * 0.05]), np.array([2 * 0.7 * 2 * np.pi * 9.0 * 0.05])
+    limit = SwingTwist(np.array([0]), np.eye(3)[None], *ranges, 0.6, K, D)
+    torque = Wrench(np.array([0]), np.zeros((1, 3)), np.array([[*push, 0, 0, 0]]), local=True)
+    runs = list(simulate(model, reference, [limit, torque, Viscous(np.array([0]), np.ones(1))], NONE))
+    swing, twist, _ = swing_twist(runs[-1].state.rotation, np.array([[1.0, 0, 0]]))
+    reach = np.sqrt((swing[0, 1] / np.radians(20.0)) ** 2 + (swing[0, 2] / np.radians(50.0)) ** 2)
+    assert max(reach, abs(twist[0]) / np.radians(30.0)) > 0.6  # it leans on its range
+    assert reach < 1.15 and abs(twist[0]) < 1.15 * np.radians(30.0)
+    assert np.abs(runs[-1].state.twist).max() < 0.05
+
+
+# ------------------------------------------------------------------------------------------------------ forces in time
+
+
+def test_spikes_deliver_their_impulse_at_any_step():
+    for h in (1 / 24, 1 / 97, 1 / 480):
+        times = h * np.arange(round(1.0 / h) + 2)
+        spike = Wrench.spikes(times, np.array([0.1, 0.55]), 0.11, np.array([[0, 0, 0, 1.0, 2.0, 3.0]]))
+        total = np.einsum("kmi,k->mi", spike, np.diff(times))
+        np.testing.assert_allclose(total, [[0, 0, 0, 0.22, 0.44, 0.66]], atol=1e-12)
+
+
+def test_a_uniform_field_is_gravity(rng):
+    model = tree(rng, 6, free=True)
+    reference = standing(model, 60, 1 / 120)
+    field = Field(lambda x, t: np.broadcast_to(GRAVITY, x.shape))
+    a = last(simulate(model, reference, [field], NONE))
+    b = last(simulate(model, reference, [], GRAVITY))
+    np.testing.assert_allclose(a.state.rotation, b.state.rotation, atol=1e-9)
+
+
+def test_wind_carries_a_body_along_and_falling_ends_at_the_terminal_speed():
+    model = one_body(mass=1.0)
+    reference = standing(model, 2400, 1 / 120)
+    air = Air(np.array([0]), np.zeros((1, 3)), np.array([0.5]), np.array([4.0, 0.0, 0.0]))
+    run = last(simulate(model, reference, [air], GRAVITY))
+    fall = np.sqrt(2 * 9.81 / (1.2 * 0.5))
+    assert run.state.twist[0, 5] == pytest.approx(-fall, rel=1e-3)
+    assert run.state.twist[0, 3] == pytest.approx(4.0, abs=0.05)
+
+
+# ------------------------------------------------------------------------------------------------------------ strikers
+
+
+def test_striker_against_a_free_body_is_the_collision_of_two_masses():
+    model = one_body(mass=3.0)
+    reference = standing(model, 4, 1 / 120)
+    for e, normal in ((0.0, None), (0.5, None), (1.0, np.array([-1.0, 0, 0]))):
+        ball = Striker(0, np.zeros(3), 2.0, np.array([5.0, 0, 0]), e, normal)
+        run = last(simulate(model, reference, [ball], NONE))
+        assert run.state.twist[0, 3] == pytest.approx((1 + e) * 5.0 * 2.0 / (2.0 + 3.0), rel=1e-12)
+
+
+def test_elastic_striker_keeps_energy_and_a_sticking_one_shares_the_points_velocity(rng):
+    model = tree(rng, 6, free=True, kinds=("spherical",))
+    q, p = motion(rng, model, np.array([0.3]))
+    state = State(q[0], p[0], model.expand(rng.normal(size=model.nv)))
+    kin = kinematics(model, state)
+    point, v = np.array([0.1, 0.05, -0.2]), np.array([3.0, -8.0, 1.0])
+    x = kin.p[4] + kin.R[4] @ point
+    J = (kin.axes(model) * model.ancestor[4][model.dof_body][:, None]).T
+    J = J[3:] - np.cross(np.eye(3), x) @ J[:3]
+
+    def after(striker):
+        impulse = striker.impulse(model, kin)
+        du = np.linalg.solve(mass_matrix(model, kin), J.T @ impulse)
+        new = kinematics(model, State(q[0], p[0], state.twist + model.expand(du)))
+        return impulse, new
+
+    still = Striker(4, point, 1.5, v)
+    impulse, new = after(still)
+    at = new.V[4, 3:] + np.cross(new.V[4, :3], x)
+    np.testing.assert_allclose(v - impulse / 1.5, at, atol=1e-9)  # they move on together
+    n = np.array([0.0, 1.0, 0.0])
+    impulse, new = after(Striker(4, point, 1.5, v, 1.0, n))
+    before = balance(model, kin, NONE).kinetic + 0.75 * v @ v
+    behind = v - impulse / 1.5
+    assert balance(model, new, NONE).kinetic + 0.75 * behind @ behind == pytest.approx(before, rel=1e-9)
+    assert impulse @ n < 0.0 and np.abs(np.delete(impulse, 1)).max() < 1e-12
+    gone = Striker(4, point, 1.5, -v, 1.0, n)
+    assert not gone.impulse(model, kin).any()  # flies away from the surface
+
+
+def test_striker_as_pulse_and_inside_a_step_agree(rng):
+    model = tree(rng, 5, free=True, kinds=("spherical",))
+    q, p = motion(rng, model, np.array([0.0]), amplitude=0.0)
+    h = 1e-4
+    reference = standing(model, 4, h)
+    object.__setattr__(reference, "rotation", np.tile(q, (5, 1, 1)))
+    object.__setattr__(reference, "position", np.tile(p, (5, 1, 1)))
+    ball = Striker(3, np.array([0.0, 0.1, 0.1]), 0.5, np.array([0.0, 6.0, 0.0]), time=0.0)
+    pulse = ball.pulse(model, reference.state(0), 4 * h)
+    assert isinstance(pulse, Pulse)
+    a, b = (last(simulate(model, reference, [f], NONE)).state.twist for f in (ball, pulse))
+    np.testing.assert_allclose(a, b, atol=2e-2 * np.abs(a).max())
+
+
+def test_forces_work_on_batches(clip):
+    """Three systems at once give what each gives alone."""
+    model, reference = clip
+    rng = np.random.default_rng(9)
+    q = multiply(reference.rotation[5], exp(0.5 * rng.normal(size=(3, model.n, 3))))
+    p = np.broadcast_to(reference.position[5], (3, model.n, 3))
+    twist = reference.arrival(5) + model.expand(rng.normal(size=(3, model.nv)))
+    air = Air(np.array([2, 2]), rng.normal(size=(2, 3)), np.ones(2), np.ones(3))
+    ball = Striker(3, np.ones(3), 0.5, np.ones(3), time=float(reference.times[5]))
+    spike = Wrench(np.array([1, 1, 4]), rng.normal(size=(3, 3)), rng.normal(size=(3, 6)), local=True)
+    field = Field(lambda x, t: x)
+    for force in (*every_force(model, reference).values(), air, ball, spike, field):
+        together = load_of(force, moment_of(model, reference, State(q, p, twist), 5), GRAVITY)
+        for i in range(3):
+            alone = load_of(force, moment_of(model, reference, State(q[i], p[i], twist[i]), 5), GRAVITY)
+            for name in ("force", "wrench", "Z", "body_Z"):
+                one, all_ = getattr(alone, name), getattr(together, name)
+                if one is None:
+                    assert all_ is None
+                    continue
+                # contact forces are iterated to 1e-6 of the largest in the batch
+                np.testing.assert_allclose(all_[i], one, rtol=1e-5, atol=1e-5 * max(np.abs(one).max(), 1.0))
