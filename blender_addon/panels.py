@@ -6,6 +6,7 @@ from bpy.types import Panel, UIList
 
 from . import checks, figures
 
+AXES = {"FIGURE": ("Left", "Forward", "Up"), "WORLD": ("X", "Y", "Z")}
 CHARACTER = 6.6  # pixels of an average letter at scale 1
 
 
@@ -19,7 +20,7 @@ class DYNAMICS_UL_reactions(UIList):
         if item.action is not None:
             end = row.row()
             end.alignment = "RIGHT"
-            end.label(text="{:.0f}–{:.0f}".format(*item.action.frame_range), translate=False)
+            end.label(text="{:g}".format(item.action.frame_range[0]), translate=False)
 
 
 class Tab:
@@ -71,17 +72,20 @@ def _hit(layout, armature):
     column = _split(layout)
     row = column.row(align=True)
     row.prop_search(group, "bone", armature.data, "bones")
-    row.operator("parametric_dynamics.use_active_bone", text="", icon="EYEDROPPER")
+    row.operator("parametric_dynamics.use_active_bone", text="", icon="RESTRICT_SELECT_OFF")
     row = column.row(align=True)
     row.prop(group, "direction_mode")
     row.operator("parametric_dynamics.use_view_direction", text="", icon="VIEW_CAMERA")
-    if group.direction_mode != "SITUATION":
-        column.prop(group, "direction")
+    for index, name in enumerate(AXES.get(group.direction_mode, ())):
+        column.prop(group, "direction", index=index, text=name)
     column.prop(group, "impulse")
-    row = column.row(align=True, heading="Frame")
-    row.prop(group, "automatic_frame")
-    if not group.automatic_frame:
-        row.prop(group, "frame", text="")
+    row = column.row(align=True)
+    if group.automatic_frame:
+        row = row.row(align=True, heading="Frame")
+        row.prop(group, "automatic_frame")
+    else:
+        row.prop(group, "frame")
+        row.prop(group, "automatic_frame", text="", icon="LOOP_BACK")
     row.operator("parametric_dynamics.use_current_frame", text="", icon="TIME")
 
 
@@ -163,11 +167,9 @@ class DYNAMICS_PT_bone(SubPanel, Panel):
 
 
 def _role(column, armature, bone):
-    column.prop(bone, "dynamics_role")
     figure = figures.known(armature)
-    if figure is not None and not bone.dynamics_role:
-        row = column.row(heading="Recognised")
-        row.label(text=figure.roles.get(bone.name, "nothing"), translate=False)
+    recognised = figure.roles.get(bone.name, "none") if figure is not None else ""
+    column.prop(bone, "dynamics_role", placeholder=recognised)
 
 
 class DYNAMICS_PT_figure(SubPanel, Panel):

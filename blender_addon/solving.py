@@ -60,6 +60,7 @@ class Solving:
             self._stop(context)
             self._require_still_there()
             self.finish(context, self._job, reaction)
+            _redraw(context)
         except CoreError as error:
             self._stop(context)
             self.report({"ERROR"}, str(error))
@@ -98,3 +99,10 @@ class Solving:
     def _require_still_there(self):
         if bpy.data.objects.get(self._job.armature) is None:
             raise SimulationError("The armature '{}' is gone. Nothing was changed.".format(self._job.armature))
+
+
+def _redraw(context):
+    """Show what was written: after a timer's tick Blender redraws only what it knows of."""
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            area.tag_redraw()

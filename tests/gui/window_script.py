@@ -1,7 +1,8 @@
 """Runs inside a Blender with a window: brings up the tab, then keeps telling the test what Blender shows.
 
 blender --python window_script.py -- STATE.json TAB
-The test outside moves the mouse and presses buttons, as a user does; nothing here calls what is tested.
+The test outside moves the mouse and presses buttons, as a user does; what it can't reach so (a value to start with, the
+redo panel) it writes as Python into STATE.json.todo, which is run here.
 """
 
 import json
@@ -12,7 +13,9 @@ import traceback
 import bpy
 
 STATE, TAB = sys.argv[sys.argv.index("--") + 1 :][:2]
+TODO = STATE + ".todo"
 PERIOD = 0.1  # seconds between two looks
+done = 0  # files of TODO that have been run
 
 
 def view():
@@ -57,6 +60,12 @@ def show_tab():
     area.tag_redraw()
 
 
+def push_undo():
+    """What a script does is no step of its own; what a user does is."""
+    with override():
+        bpy.ops.ed.undo_push(message="Start")
+
+
 def report():
     window, _, regions = view()
     sidebar = regions["UI"]
@@ -71,8 +80,33 @@ def report():
         "mode": bpy.context.mode,
         "tracks": [track.name for track in animation.nla_tracks] if animation else [],
         "actions": sorted(action.name for action in bpy.data.actions),
+        "active_action": animation.action.name if animation and animation.action else "",
+        "reactions": [item.name for item in active.parametric_dynamics_reactions] if active else [],
+        "impulse": active.parametric_dynamics.impulse if active else 0.0,
+        "turns": turns(active),
+        "done": done,
     }
     write(state)
+
+
+def turns(rig):
+    """A number that tells one reaction from another: the sum of its keyed rotations."""
+    kept = rig.parametric_dynamics_reactions if rig else []
+    found = [item.action for item in kept if item.action is not None]
+    curves = [curve for action in found for curve in action.fcurves]
+    vectors = [curve for curve in curves if "quaternion" not in curve.data_path or curve.array_index]
+    return sum(abs(point.co[1]) for curve in vectors for point in curve.keyframe_points)
+
+
+def run_todo():
+    global done
+    if not os.path.exists(TODO):
+        return
+    with open(TODO, encoding="utf-8") as file:
+        source = file.read()
+    os.remove(TODO)
+    exec(compile(source, TODO, "exec"), globals())
+    done += 1
 
 
 def write(state):
@@ -86,6 +120,7 @@ def tick():
         if steps:
             steps.pop(0)()  # one a redraw: the sidebar must be drawn before it has tabs
         else:
+            run_todo()
             report()
     except Exception:
         write({"error": traceback.format_exc()})
@@ -93,7 +128,7 @@ def tick():
     return PERIOD
 
 
-steps = [maximise, add_character, frame_character, open_sidebar, open_sidebar, show_tab, show_tab]
+steps = [maximise, add_character, frame_character, push_undo, open_sidebar, open_sidebar, show_tab, show_tab]
 bpy.context.preferences.view.show_splash = False
 bpy.context.preferences.view.show_tooltips = False
 bpy.app.timers.register(tick, first_interval=0.5)
