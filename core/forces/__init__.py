@@ -7,7 +7,8 @@ its limits.  Forces that are meant to act on the clip too (wind, fields, springs
 """
 
 from .collide import Capsules, SelfCollision
-from .contact import Contacts, Rows, Source
+from .contact import Contacts, Source
+from .coulomb import Rows
 from .friction import HingeFriction, Viscous
 from .ground import Ground
 from .limit import Limit

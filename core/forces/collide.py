@@ -9,7 +9,8 @@ from ..dynamics import Kinematics, kinematics
 from ..model import Model
 from ..reference import Reference
 from ..rotation import Array, cross
-from .contact import MARGIN, Rows, ahead
+from .contact import MARGIN, ahead
+from .coulomb import Rows
 from .ground import tangents, unit_wrenches
 from .step import Step
 
@@ -118,13 +119,16 @@ class SelfCollision:
 
 
 def nearest(first: Array, second: Array) -> tuple[Array, Array]:
-    """Nearest points (..., 3) of segments (..., 2, 3) (Ericson 2005, 5.1.9, without branches)."""
+    """Nearest points (..., 3) of segments (..., 2, 3) (Ericson 2005, 5.1.9, without branches); of parallel ones in the
+    middle of where they run side by side."""
     p, q = first[..., 0, :], second[..., 0, :]
     u, v, r = first[..., 1, :] - p, second[..., 1, :] - q, p - q
     a, b, e = (np.einsum("...i,...i->...", *pair) for pair in ((u, u), (u, v), (v, v)))
     c, f = np.einsum("...i,...i->...", u, r), np.einsum("...i,...i->...", v, r)
     a, e = np.maximum(a, 1e-18), np.maximum(e, 1e-18)
-    s = np.clip((b * f - c * e) / np.maximum(a * e - b * b, 1e-12 * a * e), 0.0, 1.0)
-    t = np.clip((b * s + f) / e, 0.0, 1.0)
+    across = a * e - b * b
+    sides = np.clip(np.stack((-c, b - c)) / a, 0.0, 1.0)  # the second's ends, seen from the first
+    s = np.where(across > 1e-6 * a * e, (b * f - c * e) / np.maximum(across, 1e-12 * a * e), sides.mean(axis=0))
+    t = np.clip((b * np.clip(s, 0.0, 1.0) + f) / e, 0.0, 1.0)
     s = np.clip((b * t - c) / a, 0.0, 1.0)
     return p + s[..., None] * u, q + t[..., None] * v

@@ -7,7 +7,7 @@ import numpy as np
 from ..dynamics import Load
 from ..rotation import Array
 from ..spatial import apply
-from .contact import Rows
+from .coulomb import Rows
 from .step import Step
 
 

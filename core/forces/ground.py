@@ -9,7 +9,8 @@ from ..model import Model
 from ..reference import Reference
 from ..rotation import Array, cross
 from ..spatial import apply
-from .contact import MARGIN, Rows, ahead
+from .contact import MARGIN, ahead
+from .coulomb import Rows
 from .step import Step
 
 NEAR = 0.02  # [m] above the ground from where on a point takes part

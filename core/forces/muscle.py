@@ -14,7 +14,7 @@ from .step import Step, log_rate
 class Muscle:
     """Springs and dampers to the clip's joint pose, with the clip's own torque as feed-forward.
 
-    stiffness, damping: (n, 6, 6) body frames.  tone: (K,) factor on the stiffness over time; damping goes with its root
+    stiffness, damping: (n, 6, 6) body frames, turning and travel uncoupled.  tone: (K,) factor on the stiffness over time; damping goes with its root
     so that the damping ratio stays.  ceiling: (n,) most torque of the spring [N m], inf = none.  share: (n,) part of
     the clip's
     inverse dynamics and of the weight that is carried.  feed_forward: (K, n, 6) inverse dynamics without gravity.
@@ -34,15 +34,19 @@ class Muscle:
         turn about its length as across, would turn itself up by a few tens of percent at large angles.
         """
         tone, h = self.tone[step.k], step.h
-        K, D = tone * self.stiffness, np.sqrt(tone) * self.damping
-        G = np.zeros(step.e.shape + (6,))
-        G[..., :3, :3] = log_rate(step.e[..., :3])
-        G[..., 3:, 3:] = np.eye(3)
-        KG, back = K @ G, np.swapaxes(G, -1, -2)
-        force = -apply(back, apply(K, step.e) + h * apply(KG, step.e_dot)) - apply(D, step.e_dot)
-        Z = h * D + h**2 * (back @ KG)
-        size = np.linalg.norm(force[..., :3], axis=-1)
-        if np.any(size > self.ceiling):  # the impedance is cut alike: without any, a light body would chatter
+        G = log_rate(step.e[..., :3])
+        back = np.swapaxes(G, -1, -2)
+        ahead = step.e + h * step.e_dot
+        ahead[..., :3] = step.e[..., :3] + h * apply(G, step.e_dot[..., :3])
+        pull = tone * apply(self.stiffness, ahead)
+        pull[..., :3] = apply(back, pull[..., :3])
+        force = -pull - np.sqrt(tone) * apply(self.damping, step.e_dot)
+        Z = (h * np.sqrt(tone)) * self.damping + np.zeros(step.e.shape + (1,))
+        K = (h * h * tone) * self.stiffness
+        Z[..., :3, :3] += back @ K[:, :3, :3] @ G
+        Z[..., 3:, 3:] += K[:, 3:, 3:]
+        size = np.sqrt(np.einsum("...i,...i->...", force[..., :3], force[..., :3]))
+        if (size > self.ceiling).any():  # the impedance is cut alike: without any, a light body would chatter
             part = np.minimum(1.0, self.ceiling / np.maximum(size, 1e-300))
             force, Z = force * part[..., None], Z * part[..., None, None]
         weight = step.model.ancestor.T @ apply(step.kin.I, np.broadcast_to(load.fall, step.e.shape))

@@ -35,7 +35,7 @@ class Pulse:
     def add(self, load: Load, step: Step) -> None:
         """Mean force over the step at the point where it is now."""
         part = self.fraction(step.t, step.h)
-        if part > 0.0:
+        if part != 0.0:
             at = step.kin.position()[..., self.body, :] + apply(step.kin.R[..., self.body, :, :], self.point)
             wrench = step.kin.wrench(at, np.broadcast_to(self.impulse * (part / step.h), at.shape))
             load.add_body(np.array([self.body]), wrench[..., None, :])

@@ -7,7 +7,7 @@ import numpy as np
 from ..dynamics import Load
 from ..model import Model
 from ..reference import Reference
-from ..rotation import Array, conjugate, from_matrix, log, multiply
+from ..rotation import Array, conjugate, log, multiply, vector
 from ..spatial import apply
 from .step import Step, log_rate, table
 from .world import Track, to_point
@@ -178,7 +178,7 @@ class OrientationSpring:
         """Torque and angular impedance on the bodies."""
         k, R = step.k, step.kin.R[..., self.bodies, :, :]
         back = np.swapaxes(R, -1, -2)
-        e = log(multiply(conjugate(self.track.rotation[k]), from_matrix(R)))
+        e = vector(np.swapaxes(self.track.R[k], -1, -2) @ R)
         w = apply(back, step.kin.V[..., self.bodies, :3] - self.track.twist[k, :, :3])
         torque, Z = turned(self.law, step, e, w)
         wrench, full = np.zeros(e.shape[:-1] + (6,)), np.zeros(e.shape[:-1] + (6, 6))

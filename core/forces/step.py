@@ -8,7 +8,7 @@ import numpy as np
 from ..dynamics import Kinematics, Load
 from ..model import Model, State
 from ..reference import Reference
-from ..rotation import Array, conjugate, log, multiply, rotate, skew
+from ..rotation import Array, conjugate, log, multiply, rotate, skew, to_matrix
 from ..spatial import apply
 
 
@@ -55,12 +55,13 @@ def deviation(reference: Reference, state: State, k: int) -> tuple[Array, Array,
     back = conjugate(state.rotation)
     turn = multiply(back, reference.rotation[k])
     e = np.concatenate((-log(turn), rotate(back, state.position - reference.position[k])), axis=-1)
-    return e, state.twist - _turned(turn, reference.arrival(k)), _turned(turn, reference.acceleration[k])
+    R = np.swapaxes(to_matrix(turn), -1, -2)
+    return e, state.twist - _turned(R, reference.arrival(k)), _turned(R, reference.acceleration[k])
 
 
-def _turned(q: Array, v: Array) -> Array:
-    """Both halves of spatial vectors (..., 6) turned."""
-    return np.concatenate((rotate(q, v[..., :3]), rotate(q, v[..., 3:])), axis=-1)
+def _turned(R: Array, v: Array) -> Array:
+    """Both halves of spatial vectors (..., 6) turned by the transposes of R (..., 3, 3)."""
+    return (v.reshape(v.shape[:-1] + (2, 3)) @ R).reshape(R.shape[:-2] + (6,))
 
 
 def log_rate(e: Array) -> Array:

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..dynamics import Load, kinematics
+from ..dynamics import Kinematics, Load, kinematics
 from ..model import Model
 from ..reference import Reference
-from ..rotation import Array, conjugate, from_matrix, log, multiply, skew
+from ..rotation import Array, skew, vector
 from ..spatial import apply
 from .step import Step
 
@@ -16,24 +16,26 @@ from .step import Step
 class Track:
     """How m points fixed in bodies move in the clip.
 
-    rotation: (K, m, 4) body to world.  position: (K, m, 3) world [m].  twist: (K, m, 6) on arrival, acceleration:
+    R: (K, m, 3, 3) body to world.  position: (K, m, 3) world [m].  twist: (K, m, 6) on arrival, acceleration:
     (K, m, 6) in the step, [angular, linear at the point], world axes.
     """
 
-    rotation: Array
+    R: Array
     position: Array
     twist: Array
     acceleration: Array
 
     @classmethod
-    def of_clip(cls, model: Model, reference: Reference, bodies: np.ndarray, points: Array) -> "Track":
-        """Of points (m, 3) [m] in the frames of the bodies (m,)."""
-        kin = kinematics(model, reference.arrivals())
+    def of_clip(
+        cls, model: Model, reference: Reference, bodies: np.ndarray, points: Array, kin: Kinematics | None = None
+    ) -> "Track":
+        """Of points (m, 3) [m] in the frames of the bodies (m,).  kin: of the reference's arrivals, where at hand."""
+        kin = kin or kinematics(model, reference.arrivals())
         a = model.ancestor @ (kin.c + apply(kin.X, reference.acceleration))
         R = kin.R[:, bodies]
         p = kin.p[:, bodies] + apply(R, points)
         twist, acceleration = (apply(to_point(p), v[:, bodies]) for v in (kin.V, a))
-        return cls(from_matrix(R), p + kin.origin[:, None], twist, acceleration)
+        return cls(R, p + kin.origin[:, None], twist, acceleration)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,17 +52,25 @@ class WorldSpring:
     track: Track
 
     @classmethod
-    def of_clip(cls, model: Model, reference: Reference, bodies: np.ndarray, K: Array, D: Array) -> "WorldSpring":
-        """To the clip's own motion of the bodies; K, D: (m, 6, 6)."""
-        return cls(bodies, K, D, Track.of_clip(model, reference, bodies, np.zeros((len(bodies), 3))))
+    def of_clip(
+        cls,
+        model: Model,
+        reference: Reference,
+        bodies: np.ndarray,
+        K: Array,
+        D: Array,
+        kin: Kinematics | None = None,
+    ) -> "WorldSpring":
+        """To the clip's own motion of the bodies; K, D: (m, 6, 6).  kin: as in `Track.of_clip`."""
+        return cls(bodies, K, D, Track.of_clip(model, reference, bodies, np.zeros((len(bodies), 3)), kin))
 
     def add(self, load: Load, step: Step) -> None:
         """Wrench and impedance at the body's origin, moved to the shared frame."""
         k, h, kin, clip = step.k, step.h, step.kin, self.track
         p = kin.p[..., self.bodies, :]
         at = to_point(p)
-        turn = multiply(from_matrix(kin.R[..., self.bodies, :, :]), conjugate(clip.rotation[k]))
-        e = np.concatenate((log(turn), p + kin.origin[..., None, :] - clip.position[k]), axis=-1)
+        turn = vector(kin.R[..., self.bodies, :, :] @ np.swapaxes(clip.R[k], -1, -2))
+        e = np.concatenate((turn, p + kin.origin[..., None, :] - clip.position[k]), axis=-1)
         e_dot = apply(at, kin.V[..., self.bodies, :]) - clip.twist[k]
         Z = h * self.damping + h**2 * self.stiffness
         f = -apply(self.stiffness, e + h * e_dot) - apply(self.damping, e_dot) + apply(Z, clip.acceleration[k])

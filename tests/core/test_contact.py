@@ -1,0 +1,276 @@
+"""Contacts and friction: what lies still stays, what slides obeys Coulomb, pairs push each other equally."""
+
+import numpy as np
+import pytest
+
+from core.dynamics import Load, balance, forward_tree, kinematics
+from core.forces import Capsules, Contacts, Ground, HingeFriction, SelfCollision, Viscous, Wrench
+from core.forces.collide import nearest
+from core.forces.coulomb import Rows, solve
+from core.forces.ground import tangents
+from core.model import FREE, SPHERICAL, Model, State, revolute
+from core.rotation import exp
+from core.simulate import Run, simulate
+from core.spatial import inertia
+
+from .test_forces import GRAVITY, NONE, load_of, moment_of, one_body, standing
+from .test_simulate import last
+
+H = 1 / 120
+CORNERS = np.array([[x, y, z] for x in (-0.3, 0.3) for y in (-0.2, 0.2) for z in (-0.1, 0.1)])
+
+
+def box(mass=75.0):
+    """A box of 0.6 x 0.4 x 0.2 m."""
+    return one_body(mass=mass, about=mass / 12.0 * np.array([0.4**2 + 0.2**2, 0.6**2 + 0.2**2, 0.6**2 + 0.4**2]))
+
+
+def ground(**settings):
+    return Ground(np.zeros(8, dtype=int), CORNERS, np.zeros(8), **settings)
+
+
+def slope(degrees, **settings):
+    a = np.radians(degrees)
+    return ground(normal=np.array([np.sin(a), 0.0, np.cos(a)]), **settings), exp(np.array([0.0, a, 0.0]))
+
+
+def lying(model, turn=None, lift=0.1, twist=None):
+    """The box on the ground, or as far above it as `lift` says."""
+    turn = exp(np.zeros(3)) if turn is None else turn
+    normal = kinematics(model, State(turn[None], np.zeros((1, 3)), np.zeros((1, 6)))).R[0][:, 2]
+    return State(turn[None], lift * normal[None], np.zeros((1, 6)) if twist is None else twist)
+
+
+def test_a_dropped_box_comes_to_rest_on_the_ground():
+    model = box()
+    reference = standing(model, 360, H)
+    start = lying(model, exp(np.array([0.3, 0.2, 0.0])), lift=1.0)
+    runs = list(simulate(model, reference, [Contacts([ground()])], GRAVITY, Run(0, start)))
+    assert np.abs(runs[-1].state.twist).max() < 1e-6
+    end = kinematics(model, runs[-1].state)
+    low = (end.position()[0] + CORNERS @ end.R[0].T)[:, 2].min()
+    assert low == pytest.approx(-75 * 9.81 / 4 / 1e5, abs=1e-4)
+    energy = [
+        float(b.kinetic + b.potential) for r in runs if (b := balance(model, kinematics(model, r.state), GRAVITY))
+    ]
+    assert max(energy) < 75 * 9.81 * 1.0 * 1.01
+    assert np.diff(energy).max() < 1e-2 * energy[0]
+
+
+@pytest.mark.parametrize("h", [1 / 24, 1 / 120, 1 / 480])
+def test_static_friction_holds_a_body_on_a_slope(h):
+    """75 kg on 35 degrees under mu = 0.9 (holds up to 42): less than 0.1 mm/s for 3 s."""
+    plane, turn = slope(35.0)
+    model = box()
+    reference = standing(model, round(3.0 / h), h)
+    runs = list(simulate(model, reference, [Contacts([plane])], GRAVITY, Run(0, lying(model, turn))))
+    speed = [np.abs(r.state.twist).max() for r in runs]
+    assert max(speed[round(0.5 / h) :]) < 1e-4
+    moved = runs[-1].state.position[0] - runs[round(0.5 / h)].state.position[0]
+    assert np.linalg.norm(moved) < 1e-4
+
+
+def test_beyond_the_angle_of_friction_it_slides_by_coulombs_law():
+    plane, turn = slope(35.0, static=0.5, kinetic=0.4)
+    model = box()
+    reference = standing(model, 120, H)
+    runs = list(simulate(model, reference, [Contacts([plane])], GRAVITY, Run(0, lying(model, turn, 0.0982))))
+    a = 9.81 * (np.sin(np.radians(35.0)) - 0.4 * np.cos(np.radians(35.0)))
+    gained = runs[-1].state.twist[0, 3] - runs[59].state.twist[0, 3]
+    assert gained == pytest.approx(a * 0.5, rel=0.01)
+    assert np.abs(runs[-1].state.twist[0, :3]).max() < 1e-2  # and does not tumble
+
+
+def test_a_sliding_body_stops_and_sticks():
+    model = box()
+    reference = standing(model, 240, H)
+    push = np.array([[0.0, 0, 0, 3.0, 0, 0]])
+    runs = list(
+        simulate(model, reference, [Contacts([ground()])], GRAVITY, Run(0, lying(model, lift=0.0982, twist=push)))
+    )
+    speed = np.array([r.state.twist[0, 3] for r in runs])
+    assert speed.min() > -0.01  # friction never turns it round, but the box rocks when it sticks
+    assert speed[35] == pytest.approx(3.0 - 0.7 * 9.81 * 0.3, rel=0.01)
+    assert np.abs(speed[66:]).max() < 1e-3  # 0.44 s to the stop, then it has rocked out
+
+
+def test_a_treadmill_carries_a_body_along():
+    model = box()
+    belt = ground(velocity=np.array([0.0, -1.0, 0.0]))
+    run = last(simulate(model, standing(model, 120, H), [Contacts([belt])], GRAVITY, Run(0, lying(model, lift=0.0982))))
+    assert run.state.twist[0, 4] == pytest.approx(-1.0, abs=1e-3)
+
+
+def test_nothing_happens_before_the_touch():
+    model = box()
+    falling = lying(model, lift=0.1 + 0.05, twist=np.array([[0.0, 0, 0, 0, 0, -3.0]]))
+    step = moment_of(model, standing(model, 2, H), falling)
+    assert not load_of(Contacts([ground()]), step, GRAVITY).wrench.any()  # 5 cm above at 2.5 cm a step
+    near = lying(model, lift=0.1 + 0.01, twist=np.array([[0.0, 0, 0, 0, 0, -3.0]]))
+    assert load_of(Contacts([ground()]), moment_of(model, standing(model, 2, H), near), GRAVITY).wrench[0, 5] > 100.0
+
+
+def hinge_model():
+    return one_body(revolute([0, 1, 0]), mass=2.0, com=(0.3, 0.0, 0.0), about=(0.01, 0.01, 0.01))
+
+
+@pytest.mark.parametrize("torque", [5.8, 6.0])
+def test_hinge_friction_holds_up_to_its_torque(torque):
+    """A bar of 2 kg held out by 0.3 m pulls with 5.886 N m."""
+    model = hinge_model()
+    friction = Contacts([HingeFriction(np.array([0]), np.array([torque]), clip=False)])
+    run = last(simulate(model, standing(model, 120, H), [friction], GRAVITY))
+    turned = np.abs(run.state.twist[0, 1])
+    if torque > 5.886:
+        assert turned < 1e-5
+    else:
+        assert turned > 0.1
+
+
+def test_hinge_friction_slows_by_its_torque_and_stops_dead():
+    model = hinge_model()
+    inertia_ = 0.01 + 2.0 * 0.09
+    start = standing(model, 120, H).state(0)
+    start.twist[0, 1] = 4.0
+    friction = Contacts([HingeFriction(np.array([0]), np.array([1.0]), clip=False)])
+    speed = [r.state.twist[0, 1] for r in simulate(model, standing(model, 240, H), [friction], NONE, Run(0, start))]
+    assert speed[59] == pytest.approx(4.0 - 0.5 / inertia_, rel=1e-6)
+    assert abs(speed[-1]) < 1e-5 and min(speed) > -1e-5
+
+
+def test_viscous_damping_decays_exponentially():
+    model = hinge_model()
+    start = standing(model, 120, H).state(0)
+    start.twist[0, 1] = 4.0
+    for clip in (False, True):
+        run = last(simulate(model, standing(model, 1200, 1e-3), [Viscous(np.array([0]), np.array([0.2]), clip)], NONE,
+                            Run(0, start)))  # fmt: skip
+        assert run.state.twist[0, 1] == pytest.approx(4.0 * np.exp(-0.2 * 1.2 / 0.19), rel=1e-2)
+
+
+def two_arms():
+    """Two bars on a floating base, side by side; each a capsule along x."""
+    about = np.tile(np.diag([0.01, 0.05, 0.05]), (3, 1, 1))
+    body = inertia(np.array([4.0, 1.0, 1.0]), np.array([[0.0, 0, 0], [0.3, 0, 0], [0.3, 0, 0]]), about)
+    model = Model(("base", "a", "b"), np.array([-1, 0, 0]), (FREE, SPHERICAL, SPHERICAL), body)
+    place = np.array([[0.0, 0, 0], [0.1, 0.12, 0], [0.1, -0.12, 0]])
+    ends = np.tile([[0.0, 0, 0], [0.6, 0, 0]], (2, 1, 1))
+    return model, place, Capsules(np.array([1, 2]), ends, np.array([0.05, 0.05]))
+
+
+def test_arms_that_swing_together_do_not_pass_through_and_keep_momentum():
+    model, place, capsules = two_arms()
+    reference = standing(model, 960, H / 8, place)
+    start = reference.state(0)
+    start.twist[1, 2], start.twist[2, 2] = -3.0, 2.0
+    collision = SelfCollision(capsules, capsules.pairs(model))
+    runs = list(simulate(model, reference, [Contacts([collision])], NONE, Run(0, start)))
+    gaps = []
+    for run in runs:
+        cores = capsules.cores(kinematics(model, run.state))
+        x, y = nearest(cores[0], cores[1])
+        gaps.append(np.linalg.norm(x - y) - 0.1)
+    assert min(gaps) < 0.0  # they did meet
+    assert min(gaps) > -0.02
+    first, end = (balance(model, kinematics(model, s), NONE) for s in (start, runs[-1].state))
+    np.testing.assert_allclose(end.momentum[3:], first.momentum[3:], atol=0.01)  # h / 8: the integrator is of order 1
+    assert end.kinetic < first.kinetic
+    load = None
+    for k, run in enumerate(runs[:-1]):
+        load = load_of(Contacts([collision]), moment_of(model, reference, run.state, k))
+        np.testing.assert_allclose(load.wrench.sum(axis=0), 0.0, atol=1e-9)  # internal forces
+
+
+def test_pairs_that_overlap_in_the_clip_are_judged_beyond_it():
+    model, place, capsules = two_arms()
+    place[:, 1] *= 0.3  # 7 cm apart, radii of 5 cm each
+    reference = standing(model, 60, H, place)
+    plain = SelfCollision(capsules, capsules.pairs(model))
+    assert last(simulate(model, reference, [Contacts([plain])], NONE)).state.twist.any()
+    beyond = plain.of_clip(model, reference)
+    assert not last(simulate(model, reference, [Contacts([beyond])], NONE)).state.twist.any()
+    start = reference.state(0)
+    start.twist[1, 2] = -1.0
+    run = last(simulate(model, reference, [Contacts([beyond])], NONE, Run(0, start)))
+    assert run.state.twist[2, 2] < -0.03  # pushed along
+
+
+def test_which_capsules_may_collide():
+    n = 5
+    about = np.tile(0.01 * np.eye(3), (n, 1, 1))
+    body = inertia(np.ones(n), np.zeros((n, 3)), about)
+    model = Model(tuple("abcde"), np.array([-1, 0, 0, 1, 2]), (SPHERICAL,) * n, body)
+    capsules = Capsules(np.arange(n), np.zeros((n, 2, 3)), np.ones(n))
+
+    def names(**kw):
+        return {frozenset(p) for p in capsules.pairs(model, **kw).tolist()}
+
+    every = {frozenset(p) for p in [(0, 3), (0, 4), (1, 2), (1, 4), (2, 3), (3, 4)]}
+    assert names() == every
+    assert names(groups=[(0, 3, 4)]) == every - {frozenset(p) for p in [(0, 3), (0, 4), (3, 4)]}
+    assert names(ignored=[(2, 1)]) == every - {frozenset((1, 2))}
+
+
+def test_nearest_points_of_segments(rng):
+    """Against a dense search, crossing, parallel and pointlike segments included."""
+    first, second = rng.normal(size=(40, 2, 3)), rng.normal(size=(40, 2, 3))
+    second[:5] = first[:5] + rng.normal(size=(5, 1, 3))  # parallel
+    second[5:8, 1] = second[5:8, 0]
+    first[8, 1] = first[8, 0]
+    x, y = nearest(first, second)
+    t = np.linspace(0, 1, 401)[:, None]
+    for a, b, p, q in zip(first, second, x, y, strict=True):
+        u, v = a[0] + t * (a[1] - a[0]), b[0] + t * (b[1] - b[0])
+        best = np.linalg.norm(u[:, None] - v[None], axis=-1).min()
+        assert np.linalg.norm(p - q) == pytest.approx(best, abs=1e-2)
+        assert np.linalg.norm(p - q) <= best + 1e-9
+
+
+def test_tangents_are_square_to_the_normal(rng):
+    n = rng.normal(size=(20, 3))
+    n /= np.linalg.norm(n, axis=-1, keepdims=True)
+    frame = np.stack((n, *tangents(n)), axis=-2)
+    np.testing.assert_allclose(frame @ np.swapaxes(frame, -1, -2), np.tile(np.eye(3), (20, 1, 1)), atol=1e-12)
+
+
+def test_forces_fulfil_the_conditions_of_contact(rng):
+    """On random responses: pushes only, spring-damper where they push, friction within its cone."""
+    c = 5
+    half = rng.normal(size=(3 * c, 3 * c))
+    A, v = half @ half.T * 0.01 + 0.05 * np.eye(3 * c), rng.normal(size=(c, 3))
+    one = np.ones(c)
+    rows = Rows(
+        np.zeros((c, 3, 1, 6)), 0.002 * one, 1e4 * one, 100 * one, 0.8 * one, 0.5 * one, np.zeros((c, 3)), 0 * one
+    )
+    f = solve(rows, v, A, H)
+    end = v + H * (A @ f.ravel()).reshape(c, 3)
+    wanted = 1e4 * (0.002 - H * end[:, 0]) - 100 * end[:, 0]
+    assert np.all(f[:, 0] >= 0.0) and np.any(f[:, 0] > 0.0) and np.any(f[:, 0] == 0.0)
+    on = f[:, 0] > 0.0
+    np.testing.assert_allclose(f[on, 0], wanted[on], rtol=1e-3, atol=1e-3)
+    assert np.all(wanted[~on] < 1e-6)
+    assert np.all(np.linalg.norm(f[:, 1:], axis=-1) <= 0.8 * f[:, 0] + 1e-9)
+
+
+def test_the_tree_solver_gives_the_same_run():
+    model, place, capsules = two_arms()
+    reference = standing(model, 60, H, place)
+    start = reference.state(0)
+    start.twist[1, 2], start.twist[2, 2] = -3.0, 2.0
+    forces = [Contacts([SelfCollision(capsules, capsules.pairs(model)), HingeFriction(np.array([1]), np.array([0.1]))])]
+    a = last(simulate(model, reference, forces, GRAVITY, Run(0, start)))
+    b = last(simulate(model, reference, forces, GRAVITY, Run(0, start), solver=forward_tree))
+    np.testing.assert_allclose(a.state.twist, b.state.twist, atol=1e-8)
+
+
+def test_contacts_come_after_the_forces_they_hold():
+    """A thrust that would lift the box leaves the ground nothing to carry."""
+    model = box()
+    reference = standing(model, 2, H)
+    thrust = Wrench(np.array([0]), np.zeros((1, 3)), np.array([[0.0, 0, 0, 0, 0, 75 * 9.81 * 1.5]]))
+    step = moment_of(model, reference, lying(model))
+    load = Load.zero(model, GRAVITY)
+    thrust.add(load, step)
+    before = load.wrench.copy()
+    Contacts([ground()]).add(load, step)
+    np.testing.assert_allclose(load.wrench, before)
