@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .actor import Actor, base_role
-from .rotation import Array, conjugate, cross, rotate
+from .rotation import Array, cross
 
 UPPER = {"forearm": "upper_arm", "shin": "thigh"}
 STRAIGHT = np.sin(np.radians(10.0))  # a limb straighter than this says nothing about its plane
@@ -24,8 +24,8 @@ class Hinges:
     axis: Array
 
 
-def find(actor: Actor, moving: np.ndarray, q: Array, p: Array) -> Hinges:
-    """Hinges among the `moving` (n,) bodies from their world poses (T, n, 4), (T, n, 3).
+def find(actor: Actor, moving: np.ndarray, R: Array, p: Array) -> Hinges:
+    """Hinges among the `moving` (n,) bodies from their world axes (T, n, 3, 3) and origins (T, n, 3).
 
     The axis is the mean normal of the bend over the clip; a limb that stays straight gets the anatomical one (shins go
     backward, forearms forward, in the rest pose).
@@ -35,8 +35,8 @@ def find(actor: Actor, moving: np.ndarray, q: Array, p: Array) -> Hinges:
         upper = _upper(actor, int(i))
         if upper < 0 or not np.any(actor.axis[i]):
             continue
-        normal = cross(*_segments(actor, int(i), upper, q, p))
-        mean = rotate(conjugate(q[:, i]), normal).mean(axis=0)
+        normal = cross(*_segments(actor, int(i), upper, R, p))
+        mean = np.einsum("tji,tj->i", R[:, i], normal) / len(R)
         anatomical = actor.hinge_axis(int(i))
         axis = mean if np.linalg.norm(mean) > STRAIGHT else anatomical
         axis = axis / np.linalg.norm(axis)
@@ -48,19 +48,19 @@ def find(actor: Actor, moving: np.ndarray, q: Array, p: Array) -> Hinges:
     return Hinges(np.array(bodies, dtype=int), np.array(uppers, dtype=int), np.array(axes).reshape(-1, 3))
 
 
-def bend(actor: Actor, hinges: Hinges, q: Array, p: Array) -> Array:
-    """(T, m) flexion from straight [rad] in world poses (T, n, 4), (T, n, 3)."""
-    out = np.zeros((len(q), len(hinges.bodies)))
+def bend(actor: Actor, hinges: Hinges, R: Array, p: Array) -> Array:
+    """(T, m) flexion from straight [rad] from world axes (T, n, 3, 3) and origins (T, n, 3)."""
+    out = np.zeros((len(R), len(hinges.bodies)))
     for m, (i, upper, axis) in enumerate(zip(hinges.bodies, hinges.uppers, hinges.axis, strict=True)):
-        above, below = _segments(actor, int(i), int(upper), q, p)
-        sine = np.einsum("ti,ti->t", rotate(q[:, i], axis), cross(above, below))
+        above, below = _segments(actor, int(i), int(upper), R, p)
+        sine = np.einsum("ti,ti->t", R[:, i] @ axis, cross(above, below))
         out[:, m] = np.arctan2(sine, np.einsum("ti,ti->t", above, below))
     return out
 
 
-def _segments(actor: Actor, body: int, upper: int, q: Array, p: Array) -> tuple[Array, Array]:
+def _segments(actor: Actor, body: int, upper: int, R: Array, p: Array) -> tuple[Array, Array]:
     """World directions (T, 3) of the upper segment and of the one below the hinge."""
-    return _unit(p[:, body] - p[:, upper]), _unit(rotate(q[:, body], actor.axis[body]))
+    return _unit(p[:, body] - p[:, upper]), _unit(R[:, body] @ actor.axis[body])
 
 
 def _upper(actor: Actor, body: int) -> int:

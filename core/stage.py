@@ -15,7 +15,7 @@ from .errors import ClipError, SituationError
 from .forces import Force, Pulse
 from .model import State
 from .reference import Reference, build, to_joints, to_world
-from .rotation import Array, conjugate, rotate
+from .rotation import Array, conjugate, rotate, to_matrix
 from .situation import BoneSetting, Situation
 from .skeleton import Clip
 
@@ -69,7 +69,7 @@ class Stage:
         q, p = actor.canonical(clip)
         self.joints = to_joints(self.model, q, p)
         self.axes = actor.axes(q[int(np.argmin(np.abs(clip.times - self.start)))])
-        self.hinges = hinges.find(actor, self.moving, q, p)
+        self.hinges = hinges.find(actor, self.moving, to_matrix(q), p)
         whole = self.reference(self.start, int(np.ceil(situation.envelope.duration / COARSE)), COARSE, COARSE)
         still = np.zeros_like(whole.twist)
         kin = kinematics(self.model, State(whole.rotation[:-1], whole.position[:-1], still))
@@ -111,18 +111,18 @@ class Stage:
     def forces(self, reference: Reference) -> list[Force]:
         """Muscles, limits, planted feet and the blow over a stretch of the clip."""
         actor, situation = self.actor, self.situation
-        q, p = to_world(self.model, reference.rotation, reference.position)
-        bent = hinges.bend(actor, self.hinges, q, p)
+        kin = kinematics(self.model, reference.arrivals())
+        bent = hinges.bend(actor, self.hinges, kin.R, kin.p)
         since = reference.times[:-1] - self.start
-        forces: list[Force] = [
-            tuning.muscle(self.model, reference, since, self.inertia, situation, self.settings, self.hinges, self.base),
-            *tuning.limits(actor, self.moving, self.inertia, self.hinges, bent),
-        ]
+        muscle = tuning.muscle(
+            self.model, reference, kin, since, self.inertia, situation, self.settings, self.hinges, self.base
+        )
+        forces: list[Force] = [muscle, tuning.limit(actor, self.moving, self.inertia, self.hinges, bent)]
         loose = {actor.first(role) for role in situation.loose}
         feet = ("foot", "hand") if actor.anatomy.kind == "quadruped" else ("foot",)
         planted = [i for i, r in enumerate(actor.roles) if base_role(r) in feet and self.moving[i] and i not in loose]
         if self.base >= 0 and planted:
-            forces.append(tuning.feet(actor, self.model, reference, np.array(planted)))
+            forces.append(tuning.feet(actor, self.model, reference, kin, np.array(planted)))
         if situation.drive == "impulse":
             forces.append(Pulse(self.struck, self.point, self.impulse * self.direction, self.start, situation.contact))
         return forces

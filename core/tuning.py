@@ -60,6 +60,7 @@ def setting_of(actor: Actor, situation: Situation, bones: Mapping[str, BoneSetti
 def muscle(
     model: Model,
     reference: Reference,
+    kin: Kinematics,
     since: Array,
     inertia: Array,
     situation: Situation,
@@ -69,7 +70,7 @@ def muscle(
 ) -> Muscle:
     """Springs of a frequency and a damping ratio about the joint's own inertia; stiff across a hinge's axis.
 
-    since: (K,) time since the hit at each step [s].
+    kin: of the reference's arrivals.  since: (K,) time since the hit at each step [s].
     """
     f = np.array([situation.frequency if s.frequency is None else s.frequency for s in settings])
     if base >= 0 and settings[base].frequency is None:
@@ -84,32 +85,24 @@ def muscle(
     D[hinges.bodies, :3, :3] += 2.0 * stiff * about
     rise = 0.5 * (1.0 - np.cos(np.pi * np.clip(since / max(situation.recovery, 1e-9), 0.0, 1.0)))
     tone = situation.tone + (1.0 - situation.tone) * rise
-    forward = of_motion(model, reference.arrivals(), reference.acceleration, np.zeros(3))
+    forward = of_motion(model, kin, reference.acceleration, np.zeros(3))
     n = model.n
     return Muscle(K, D, tone, np.full(n, np.inf), np.full(n, situation.share), forward)
 
 
-def limits(actor: Actor, moving: np.ndarray, inertia: Array, hinges: Hinges, flexion: Array) -> list[Limit]:
-    """Cones about the clip's pose, and ranges for hinges bent by `flexion` (K + 1, m); never narrower than the clip."""
+def limit(actor: Actor, moving: np.ndarray, inertia: Array, hinges: Hinges, flexion: Array) -> Limit:
+    """Cones about the clip's pose, and ranges for hinges bent by `flexion` (K, m); never narrower than the clip."""
     spine = max(sum(base_role(r) == "spine" for r in actor.roles), 1)
     cone = {**CONE, "spine": TRUNK_RANGE / spine}
     hinged = set(hinges.bodies.tolist())
-    round_ = np.array(
-        [i for i in np.flatnonzero(moving) if i not in hinged and base_role(actor.roles[i]) in cone], dtype=int
-    )
-    high = np.radians([cone[base_role(actor.roles[i])] for i in round_])
-    out = []
-    if len(round_):
-        k, d = _limit_spring(inertia[round_])
-        wide = np.tile(high, (len(flexion), 1))
-        out.append(Limit(round_, np.zeros((len(round_), 3)), -wide, wide, SOFT, k, d))
-    if len(hinges.bodies):
-        k, d = _limit_spring(inertia[hinges.bodies])
-        ranges = np.radians([HINGE[base_role(actor.roles[i])] for i in hinges.bodies])
-        low = np.minimum(ranges[:, 0] - flexion, 0.0)
-        top = np.maximum(ranges[:, 1] - flexion, 0.0)
-        out.append(Limit(hinges.bodies, hinges.axis, low, top, SOFT, k, d))
-    return out
+    round_ = [i for i in np.flatnonzero(moving) if i not in hinged and base_role(actor.roles[i]) in cone]
+    wide = np.tile(np.radians([cone[base_role(actor.roles[i])] for i in round_]), (len(flexion), 1))
+    ranges = np.radians([HINGE[base_role(actor.roles[i])] for i in hinges.bodies]).reshape(-1, 2)
+    bodies = np.array([*round_, *hinges.bodies], dtype=int)
+    axis = np.concatenate((np.zeros((len(round_), 3)), hinges.axis))
+    low = np.concatenate((-wide, np.minimum(ranges[:, 0] - flexion, 0.0)), axis=1)
+    high = np.concatenate((wide, np.maximum(ranges[:, 1] - flexion, 0.0)), axis=1)
+    return Limit(bodies, axis, low, high, SOFT, *_limit_spring(inertia[bodies]))
 
 
 def _limit_spring(inertia: Array) -> tuple[Array, Array]:
@@ -118,11 +111,11 @@ def _limit_spring(inertia: Array) -> tuple[Array, Array]:
     return omega**2 * size, 2.0 * LIMIT_RATIO * omega * size
 
 
-def feet(actor: Actor, model: Model, reference: Reference, bodies: np.ndarray) -> WorldSpring:
+def feet(actor: Actor, model: Model, reference: Reference, kin: Kinematics, bodies: np.ndarray) -> WorldSpring:
     """Feet held where the clip has them, stiff enough for the whole body's weight."""
     mass = float(actor.masses.mass.sum())
     omega = 2.0 * np.pi * FOOT_FREQUENCY
     shape = np.diag([FOOT_LEVER**2] * 3 + [1.0] * 3)
     K = np.tile(omega**2 * mass * shape, (len(bodies), 1, 1))
     D = np.tile(2.0 * omega * mass * shape, (len(bodies), 1, 1))
-    return WorldSpring.of_clip(model, reference, bodies, K, D)
+    return WorldSpring.of_clip(model, reference, bodies, K, D, kin)

@@ -1,10 +1,10 @@
 """Inverse dynamics by the recursive Newton-Euler algorithm (Featherstone 2008, table 5.1)."""
 
-from ..model import Model, State
+from ..model import Model
 from ..rotation import Array
 from ..spatial import apply
 from .dense import body_forces
-from .kinematics import Kinematics, kinematics
+from .kinematics import Kinematics
 from .load import Load
 
 
@@ -18,8 +18,8 @@ def inverse(model: Model, kin: Kinematics, load: Load, u: Array | None = None) -
     return force if load.Z is None else force + apply(load.Z, load.prescribed + (0.0 if u is None else model.expand(u)))
 
 
-def of_motion(model: Model, state: State, acceleration: Array, gravity: Array) -> Array:
-    """(..., n, 6) joint forces, body frame, of a whole motion: states and twist accelerations (..., n, 6)."""
+def of_motion(model: Model, kin: Kinematics, acceleration: Array, gravity: Array) -> Array:
+    """(..., n, 6) joint forces, body frame, of a whole motion with the twist accelerations (..., n, 6)."""
     load = Load.zero(model, gravity, acceleration.shape[:-2])
     load.prescribed = acceleration
-    return inverse(model, kinematics(model, state), load)
+    return inverse(model, kin, load)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..model import Model, State
-from ..rotation import Array, to_matrix
+from ..rotation import Array, cross, to_matrix
 from ..spatial import apply, force_transform, motion_cross, motion_transform
 
 
@@ -44,7 +44,7 @@ class Kinematics:
 
     def wrench(self, point: Array, force: Array) -> Array:
         """(..., 6) shared-frame wrench of a world force [N] that acts at a world point [m]."""
-        return np.concatenate((np.cross(point - self.origin, force), force), axis=-1)
+        return np.concatenate((cross(point - self.origin, force), force), axis=-1)
 
 
 def poses(model: Model, rotation: Array, position: Array) -> Array:

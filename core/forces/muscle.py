@@ -14,10 +14,10 @@ from .step import Step, log_rate
 class Muscle:
     """Springs and dampers to the clip's joint pose, with the clip's own torque as feed-forward.
 
-    stiffness, damping: (n, 6, 6) body frames, turning and travel uncoupled.  tone: (K,) factor on the stiffness over time; damping goes with its root
-    so that the damping ratio stays.  ceiling: (n,) most torque of the spring [N m], inf = none.  share: (n,) part of
-    the clip's
-    inverse dynamics and of the weight that is carried.  feed_forward: (K, n, 6) inverse dynamics without gravity.
+    stiffness, damping: (n, 6, 6) body frames, turning and travel uncoupled.  tone: (K,) factor on the stiffness over
+    time; damping goes with its root so that the damping ratio stays.  ceiling: (n,) most torque of the spring [N m],
+    inf = none.  share: (n,) part of the clip's inverse dynamics and of the weight that is carried.
+    feed_forward: (K, n, 6) inverse dynamics without gravity.
     """
 
     stiffness: Array

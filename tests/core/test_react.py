@@ -12,7 +12,7 @@ from core.bodies import measure
 from core.errors import ClipError, SituationError
 from core.pose import Envelope
 from core.react import Hit, react, run
-from core.rotation import angle, exp, multiply, rotate
+from core.rotation import angle, exp, multiply, rotate, to_matrix
 from core.situation import BoneSetting, named
 from core.skeleton import Clip
 
@@ -210,9 +210,10 @@ def test_elbows_and_knees_stay_hinges_in_their_range(skeleton, situation):
     clip = clip_of(skeleton)
     reaction = hit_on(skeleton, situation, clip=clip, hit=Hit(25.0, impulse=80.0))
     q, p = reaction.poses(clip)
-    found = hinges.find(reaction.actor, reaction.moving, *reaction.actor.canonical(clip))
+    clip_q, clip_p = reaction.actor.canonical(clip)
+    found = hinges.find(reaction.actor, reaction.moving, to_matrix(clip_q), clip_p)
     assert len(found.bodies) >= 2
-    bent = np.degrees(hinges.bend(reaction.actor, found, q, p))
+    bent = np.degrees(hinges.bend(reaction.actor, found, to_matrix(q), p))
     assert bent.min() > -12.0 and bent.max() < 165.0
 
 

@@ -25,7 +25,7 @@ def muscle(model, reference, frequency, share=1.0, ratio=0.7):
     omega = 2 * np.pi * frequency
     zero = np.zeros_like(reference.twist[::50])
     kin = kinematics(model, State(reference.rotation[:-1:50], reference.position[:-1:50], zero))
-    ff = of_motion(model, reference.arrivals(), reference.acceleration, np.zeros(3))
+    ff = of_motion(model, kinematics(model, reference.arrivals()), reference.acceleration, np.zeros(3))
     K = omega**2 * effective_inertia(model, kin)
     n = model.n
     return Muscle(K, 2 * ratio / omega * K, np.ones(reference.steps), np.full(n, np.inf), np.full(n, share), ff)
