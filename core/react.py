@@ -23,7 +23,7 @@ from .stage import Hit, Stage
 __all__ = ["Hit", "Reaction", "react", "run"]
 
 SUBSTEP = 1.0 / 120.0  # [s]
-STRETCH = 0.1  # [s] simulated with one length of sub-step
+STRETCH, CALM_STRETCH = 0.1, 0.4  # [s] simulated with one length of sub-step, around the blow and later
 TURN_PER_STEP = 0.12  # [rad] most turn of a body in one sub-step; faster stretches are repeated with half the sub-step
 MOST_HALVINGS = 5
 
@@ -105,7 +105,7 @@ def react(
     done, halvings, before, state = 0.0, 0, SUBSTEP, None
     while done < seconds - 1e-9:
         h = SUBSTEP / 2**halvings
-        length = min(STRETCH, seconds - done)
+        length = min(STRETCH if halvings or done < CALM_STRETCH else CALM_STRETCH, seconds - done)
         reference = stage.reference(stage.start + done, max(int(np.ceil(length / h - 1e-9)), 1), h, before)
         forces = stage.forces(reference)
         runs = [Run(0, stage.first_state(reference) if state is None else state)]
