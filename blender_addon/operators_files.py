@@ -9,7 +9,7 @@ from bpy_extras.io_utils import ExportHelper, ImportHelper
 
 from ..core import situation as situations
 from ..core.errors import CoreError
-from . import checks, operators_react, settings
+from . import checks, export, operators_react, settings
 
 
 class DYNAMICS_OT_export_fbx(Operator, ExportHelper):
@@ -38,14 +38,12 @@ class DYNAMICS_OT_export_fbx(Operator, ExportHelper):
 
     def invoke(self, context, event):
         record = checks.active_reaction(checks.armature_of(context))
-        if not self.filepath:
-            folder = Path(bpy.data.filepath).parent if bpy.data.filepath else Path.home()
-            self.filepath = str(folder / (bpy.path.clean_name(record.name) + ".fbx"))
+        last = self.filepath or bpy.data.filepath
+        where = Path(last).parent if last else Path.home()
+        self.filepath = str(where / (bpy.path.clean_name(record.name) + ".fbx"))
         return super().invoke(context, event)
 
     def execute(self, context):
-        from . import export
-
         armature = checks.armature_of(context)
         try:
             record = operators_react.record_of(armature, self.name)

@@ -106,7 +106,7 @@ class DYNAMICS_OT_apply_hit_reaction(Solving, Operator):
             made,
             situation=situation,
             bone=self.bone,
-            frame=settings.plain(self.frame) if "frame" in given else made.frame,
+            frame=round(self.frame, 3) if "frame" in given else made.frame,
             direction=pushed if self.direction_mode == "WORLD" else None,
         )
 

@@ -15,7 +15,13 @@ OVERRIDE = {"LIBRARY_OVERRIDABLE"}
 SECONDS = {"subtype": "TIME_ABSOLUTE", "unit": "TIME_ABSOLUTE", "override": OVERRIDE}
 START = situations.named(settings.FIRST)
 CUSTOM = ("CUSTOM", "Custom", "A situation of your own: loaded from a file, or a preset that was changed")
-PRESETS = (*((name, situations.named(name).name, "A blow as on: " + name) for name in situations.presets()), CUSTOM)
+PRESETS = (
+    *(
+        (name, made.name, "A blow of {:g} N s on {}".format(made.impulse, made.hit[0]))
+        for name, made in ((name, situations.named(name)) for name in situations.presets())
+    ),
+    CUSTOM,
+)
 DIRECTIONS = (
     ("SITUATION", "As the Situation", "The direction that the situation gives, seen from the figure"),
     ("FIGURE", "Figure", "Left, forward and up of the figure as it stands at the hit"),

@@ -100,7 +100,7 @@ def recipe(armature):
     group = armature.parametric_dynamics
     return Recipe(
         situation=situation(group),
-        frame=None if group.automatic_frame else plain(group.frame),
+        frame=None if group.automatic_frame else round(group.frame, 3),
         bone=group.bone,
         direction=vector(group.direction) if group.direction_mode == "WORLD" else None,
         bones=bones(armature),

@@ -14,6 +14,7 @@ from bl_ext.user_default.parametric_dynamics.core import situation as situations
 
 MODULE = "bl_ext.user_default.parametric_dynamics"
 OPS = bpy.ops.parametric_dynamics
+DEMO = "Demo Character"
 
 
 @pytest.fixture
@@ -136,6 +137,34 @@ class TestSettings:
         bpy.ops.wm.save_as_mainfile(filepath=path)
         bpy.ops.wm.open_mainfile(filepath=path)
         assert settings.recipe(bpy.context.active_object) == made
+
+
+    def test_late_frames_are_exact(self, demo):
+        OPS.use_current_frame()
+        demo.parametric_dynamics.frame = 123456.5
+        assert settings.recipe(demo).frame == 123456.5
+
+    def test_settings_of_an_override_outlive_the_file(self, demo, tmp_path):
+        library, shot = str(tmp_path / "character.blend"), str(tmp_path / "shot.blend")
+        bpy.ops.wm.save_as_mainfile(filepath=library)
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        with bpy.data.libraries.load(library, link=True) as (_, wanted):
+            wanted.objects = [DEMO]
+        linked = bpy.data.objects[DEMO]
+        bpy.context.scene.collection.objects.link(linked)
+        bpy.context.view_layer.objects.active = linked
+        with pytest.raises(RuntimeError, match="linked"):
+            OPS.apply_hit_reaction()
+        rig = linked.override_create(remap_local_usages=True)
+        rig.override_library.is_system_override = False
+        bpy.context.view_layer.objects.active = rig
+        rig.parametric_dynamics.situation, rig.parametric_dynamics.impulse = "leg_front", 12.5
+        rig.pose.bones["head"].dynamics_mass = 6.0
+        made = settings.recipe(rig)
+        bpy.ops.wm.save_as_mainfile(filepath=shot)
+        bpy.ops.wm.open_mainfile(filepath=shot)
+        assert settings.recipe(bpy.context.view_layer.objects.active) == made
+        assert made.bones == {"head": {"mass": 6.0}} and made.situation.impulse == 12.5
 
 
 class TestSituationFiles:

@@ -6,6 +6,7 @@ import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import (
     actions,
     checks,
+    choosing,
     figures,
     job,
     layer_undo,
@@ -38,13 +39,11 @@ def demo(fresh_scene):
 def short(rig):
     """A short reaction is enough to see whether an operator works."""
     group = rig.parametric_dynamics
-    group.sustain, group.relaxation, group.frame, group.automatic_frame = 0.2, 0.3, 8.0, False
+    group.sustain, group.relaxation, group.frame, group.automatic_frame = 0.1, 0.25, 8.0, False
 
 
-def play(rig, action):
-    rig.animation_data_create().action = bpy.data.actions[action]
-    if hasattr(rig.animation_data, "action_slot"):
-        rig.animation_data.action_slot = rig.animation_data.action.slots[0]
+def play(rig, title):
+    choosing.play(rig, next(offered for offered in choosing.candidates(rig) if offered.title == title))
 
 
 @pytest.fixture(params=["demo", "cyberpunk", "kaykit"])
@@ -55,12 +54,10 @@ def character(request, open_file, data, fresh_scene):
         rig = bpy.context.active_object
     elif request.param == "cyberpunk":
         rig = open_file(data / CYBERPUNK)[0]
-        play(rig, next(a.name for a in bpy.data.actions if a.name.endswith("Walk")))
+        play(rig, "Walk")
     else:
         rig = open_file(data / KAYKIT, data / KAYKIT_CLIPS)[0]
-        play(rig, next(a.name for a in bpy.data.actions if "Walking_A" in a.name))
-    for track in rig.animation_data.nla_tracks:
-        track.mute = True
+        play(rig, "Walking_A")
     for action in bpy.data.actions:
         action.use_fake_user = True
     short(rig)

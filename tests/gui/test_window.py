@@ -213,11 +213,11 @@ def test_escape_cancels_and_changes_nothing(window):
     window.do("bpy.context.view_layer.objects.active.parametric_dynamics.sustain = 20.0")
     before = window.state()
     window.click(*window.find_button(APPLY))
-    time.sleep(2.5)
+    window.wait(lambda state: any("apply_hit" in name for name in state["modal"]), 60, "the simulation to go on")
+    time.sleep(1.0)
     window.picture("window_simulating.png")
     window.press("Escape")
-    time.sleep(2.0)
-    after = window.state()
+    after = window.wait(lambda state: not state["modal"], 10, "the simulation to stop")
     for key in ("reactions", "tracks", "actions", "turns", "active_action"):
         assert after[key] == before[key]
     window.no_errors()

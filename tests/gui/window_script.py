@@ -78,6 +78,7 @@ def report():
         "clipboard": bpy.context.window_manager.clipboard,
         "active": active.name if active else "",
         "mode": bpy.context.mode,
+        "modal": [operator.bl_idname for operator in window.modal_operators],
         "tracks": [track.name for track in animation.nla_tracks] if animation else [],
         "actions": sorted(action.name for action in bpy.data.actions),
         "active_action": animation.action.name if animation and animation.action else "",
