@@ -19,18 +19,20 @@ from ..core.react import Hit, Reaction, react
 from ..core.rotation import Array
 from ..core.situation import BoneSetting, Situation
 from ..core.skeleton import Clip
+from . import choosing, layer, mapping, rig, source
 from . import clip as clips
-from . import layer, mapping, rig, source
 from .channels import Channels, frame_grid
 
-LEAD = 3  # frames read before and after a reaction, for velocities at its ends
+SAMPLES = 60.0  # per second of clip, from the hit on: the simulation must not see the scene's frame rate
+LEAD = 3  # samples before and after a reaction, for velocities at its ends
 
 
 @dataclass(eq=False)
 class Job:
     """Everything a reaction needs, read from the scene.
 
-    frames: (T,) read.  keyed: (T,) bool, frames that get keys.  plays: what happens where the clip is shorter than the
+    clip, channels: at all T moments read.  keyed: (T,) bool, frames that get keys.  timed: (T,) bool, the even samples
+    that the simulation sees.  plays: what happens where the clip is shorter than the
     reaction: "" | "plays on" | "repeated" | "held".  continuation: channels of the frames that we must add to the clip.
     """
 
@@ -39,6 +41,7 @@ class Job:
     clip: Clip
     channels: Channels
     keyed: np.ndarray
+    timed: np.ndarray
     situation: Situation
     hit: Hit
     settings: dict[str, BoneSetting]
@@ -50,7 +53,7 @@ class Job:
 
     def solve(self):
         """The core's generator: yields progress 0..1, returns the Reaction."""
-        return react(self.actor, self.clip, self.situation, self.hit, self.settings, self.fixed)
+        return react(self.actor, pick(self.clip, self.timed), self.situation, self.hit, self.settings, self.fixed)
 
     @property
     def frames(self) -> Array:
@@ -67,7 +70,7 @@ class Job:
         return layer.apply(
             context,
             armature,
-            name=name or "{}, {}".format(self.situation.name, self.source.action),
+            name=name or "{}, {}".format(self.situation.name, choosing.title(self.source.action, self.armature)),
             frames=self.frames,
             targets=targets,
             base=channels,
@@ -96,9 +99,10 @@ def read(context, armature, situation, hit=None, *, settings=None, roles=None, h
     hit = replace(hit or Hit(default_frame(found)), frame=default_frame(found) if hit is None else hit.frame)
     rate = context.scene.render.fps / context.scene.render.fps_base
     end = hit.frame + situation.envelope.duration * rate
-    grid = frame_grid(hit.frame, end)
-    around = np.arange(np.floor(hit.frame) - LEAD, np.ceil(end) + LEAD + 1.0)
-    frames = np.unique(np.concatenate((around, grid)))
+    keys = frame_grid(hit.frame, end)
+    samples = np.arange(-LEAD, np.ceil(situation.envelope.duration * SAMPLES) + LEAD + 1.0)
+    even = np.round(hit.frame + samples * (rate / SAMPLES), 6)  # whole frames stay whole
+    frames = np.unique(np.concatenate((keys, even)))
     clip, channels, plays, continuation = clips.read_on(context, armature, skeleton, frames, found)
     actor = Actor(skeleton, anatomy, masses, height or usual_height(anatomy), clip.scale < 0.0)
     warnings = [*clip.warnings, *([anatomy.fallback] if anatomy.fallback else [])]
@@ -107,7 +111,8 @@ def read(context, armature, situation, hit=None, *, settings=None, roles=None, h
         actor=actor,
         clip=clip,
         channels=channels,
-        keyed=np.isin(frames, grid),
+        keyed=np.isin(frames, keys),
+        timed=np.isin(frames, even),
         situation=situation,
         hit=hit,
         settings=settings,
