@@ -19,6 +19,7 @@ from . import filmstrip_shapes as shapes
 VIEWS = {"three_quarter": (0.75, -0.85, 0.22), "side": (1.0, 0.0, 0.06), "front": (0.0, -1.0, 0.06)}
 CHANNELS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
 BACKGROUND = (0.42, 0.47, 0.53)
+ARROW = 0.25             # seconds for which the arrow of a hit stays
 GAP = 3                  # pixels between tiles
 MARGIN = 1.08            # room around the subject
 CAPTION = 0.075          # height of the captions' band, share of the tile's width
@@ -48,7 +49,7 @@ def strip(path, context, objects, frames, rows, *, view="three_quarter", hit=Non
     rows: [(label, switch)]; `switch()` puts the data into the row's state, e.g. mutes a track. The last row's
         state stays. A None switch changes nothing.
     view: a key of VIEWS, or the direction (x, y, z) from the subject to the camera.
-    hit: (frame, point, direction) in world space: a red arrow on the frames from there on, not in the first of
+    hit: (frame, point, direction) in world space: a red arrow on the frames of the moment, not in the first of
         several rows.
     """
     frames = [float(frame) for frame in frames]
@@ -262,10 +263,10 @@ def _tile(stage, cast, framing, k, frames, label, arrow, marked, hit):
     stage.go_to(frame)
     cast.update()
     stage.camera.location = Vector(framing.centres[k]) + framing.direction * framing.distance
-    if arrow:
-        arrow.hide_render = marked is None or frame < hit[0]
     fps = stage.original.render.fps / stage.original.render.fps_base
     start = hit[0] if hit else frames[0]
+    if arrow:
+        arrow.hide_render = marked is None or not 0.0 <= frame - start <= ARROW * fps
     caption = "{:g}   {:+.2f} s".format(frame, (frame - start) / fps)
     stage.captions.show(label, caption)
     return stage.picture()
