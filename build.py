@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Set-up, demo, tests and packaging of Parametric Dynamics; only Python's standard library, Python 3.9 or newer.
+"""Set-up, demo, tests, bench and packaging of Parametric Dynamics; only Python's standard library, Python 3.9 or newer.
 
   setup                        make the environment that demo and run need
   demo [--out DIR]             a walking character is hit: demo.blend, demo.fbx, demo.png, demo.json
   run -- COMMAND ...           what `blender --command parametric_dynamics COMMAND ...` does
   test [-- PYTEST ARGUMENTS]   every test that can run here
+  bench [--json FILE]          how fast it is, as ratios measured side by side
   package                      the extension's zip, in dist/
 
 Environments live in $XDG_CACHE_HOME/parametric_dynamics (default ~/.cache) and are made once.
@@ -17,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tools import environments, extension, host, testing
+from tools import benchmark, environments, extension, host, testing
 
 
 def main(argv):
@@ -45,6 +46,8 @@ def _parser():
         command.add_argument("--blender", metavar="PATH", help="a real Blender to use instead of a wheel")
         if name == "demo":
             command.add_argument("--out", metavar="DIR", default="demo_out", help="where the results go")
+        if name == "bench":
+            command.add_argument("--json", metavar="FILE", help="write the table there too")
     return parser
 
 
@@ -82,6 +85,10 @@ def test(options, arguments):
     return testing.run(arguments, options.blender)
 
 
+def bench(options, _rest):
+    return benchmark.run(options.blender, options.json)
+
+
 def package(options, _rest):
     archive, _ = _package(options, host.REPO / "dist")
     print(archive)
@@ -96,7 +103,7 @@ def _package(options, folder):
     return extension.package(extension.builder_in_wheel(python), folder), python
 
 
-COMMANDS = {"setup": setup, "demo": demo, "run": run, "test": test, "package": package}
+COMMANDS = {"setup": setup, "demo": demo, "run": run, "test": test, "bench": bench, "package": package}
 
 
 if __name__ == "__main__":
