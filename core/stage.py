@@ -118,6 +118,8 @@ class Stage:
             self.model, reference, kin, since, self.inertia, situation, self.settings, self.hinges, self.base
         )
         forces: list[Force] = [muscle, tuning.limit(actor, self.moving, self.inertia, self.hinges, bent)]
+        if balls := tuning.balls(actor, self.moving, self.inertia):
+            forces.append(balls)
         loose = {actor.first(role) for role in situation.loose}
         feet = ("foot", "hand") if actor.anatomy.kind == "quadruped" else ("foot",)
         planted = [i for i, r in enumerate(actor.roles) if base_role(r) in feet and self.moving[i] and i not in loose]

@@ -7,11 +7,11 @@ import numpy as np
 from .actor import Actor, base_role
 from .dynamics import Kinematics
 from .dynamics.inverse import of_motion
-from .forces import Limit, Muscle, WorldSpring
+from .forces import Limit, Muscle, SwingTwist, WorldSpring
 from .hinges import Hinges
 from .model import Model
 from .reference import Reference
-from .rotation import Array
+from .rotation import Array, conjugate, cross, rotate
 from .situation import BoneSetting, Situation
 
 # How far joints may leave the clip [deg]; a trunk shares its range among its spine bones.
@@ -20,13 +20,13 @@ CONE = {
     "neck": 22.0,
     "head": 22.0,
     "clavicle": 18.0,
-    "upper_arm": 75.0,
     "hand": 45.0,
-    "thigh": 50.0,
     "foot": 35.0,
     "toe": 30.0,
 }
 CONE |= {"tail": 35.0, "ear": 25.0, "finger": 20.0, "pelvis": 30.0}
+# Ball joints: swing forward and back, swing sideways, twist about the bone [deg].
+BALL = {"upper_arm": (75.0, 75.0, 50.0), "thigh": (55.0, 40.0, 35.0)}
 HINGE = {"forearm": (-3.0, 150.0), "shin": (-2.0, 150.0)}  # flexion from straight [deg]
 SOFT = 0.6  # part of a range that is free
 LIMIT_FREQUENCY, LIMIT_RATIO = 9.0, 0.7
@@ -91,7 +91,10 @@ def muscle(
 
 
 def limit(actor: Actor, moving: np.ndarray, inertia: Array, hinges: Hinges, flexion: Array) -> Limit:
-    """Cones about the clip's pose, and ranges for hinges bent by `flexion` (K, m); never narrower than the clip."""
+    """Cones about the clip's pose, and ranges for hinges bent by `flexion` (K, m); never narrower than the clip.
+
+    Shoulders and hips have their own, see `balls`.
+    """
     spine = max(sum(base_role(r) == "spine" for r in actor.roles), 1)
     cone = {**CONE, "spine": TRUNK_RANGE / spine}
     hinged = set(hinges.bodies.tolist())
@@ -103,6 +106,29 @@ def limit(actor: Actor, moving: np.ndarray, inertia: Array, hinges: Hinges, flex
     low = np.concatenate((-wide, np.minimum(ranges[:, 0] - flexion, 0.0)), axis=1)
     high = np.concatenate((wide, np.maximum(ranges[:, 1] - flexion, 0.0)), axis=1)
     return Limit(bodies, axis, low, high, SOFT, *_limit_spring(inertia[bodies]))
+
+
+def balls(actor: Actor, moving: np.ndarray, inertia: Array) -> SwingTwist | None:
+    """Ranges of shoulders and hips about the clip's pose: an ellipse for the swing, and a twist."""
+    roles = [base_role(r) for r in actor.roles]
+    bodies = [i for i in np.flatnonzero(moving) if roles[i] in BALL and np.any(actor.axis[i])]
+    if not bodies:
+        return None
+    bones = actor.order[bodies]
+    left = rotate(conjugate(actor.skeleton.rotation[bones]), np.asarray(actor.anatomy.left))
+    long = actor.axis[bodies] / np.linalg.norm(actor.axis[bodies], axis=-1, keepdims=True)
+    across = left - long * np.einsum("mi,mi->m", left, long)[:, None]
+    flat = np.linalg.norm(across, axis=-1, keepdims=True) < 0.3  # a bone that points sideways (arms in a T)
+    forward = rotate(conjugate(actor.skeleton.rotation[bones]), np.asarray(actor.anatomy.forward))
+    across = np.where(flat, cross(forward, long), across)
+    across = across / np.linalg.norm(across, axis=-1, keepdims=True)
+    frame = np.stack((long, across, cross(long, across)), axis=1)
+    ranges = np.radians([BALL[roles[i]] for i in bodies])
+    about = np.einsum("mai,mij,maj->ma", frame, inertia[bodies][:, :3, :3], frame)
+    size = np.stack((0.5 * (about[:, 1] + about[:, 2]), about[:, 0]), axis=1)
+    omega = 2.0 * np.pi * LIMIT_FREQUENCY
+    spring = omega**2 * size, 2.0 * LIMIT_RATIO * omega * size
+    return SwingTwist(np.array(bodies), frame, ranges[:, :2], ranges[:, [2, 2]] * [-1.0, 1.0], SOFT, *spring)
 
 
 def _limit_spring(inertia: Array) -> tuple[Array, Array]:

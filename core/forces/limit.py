@@ -1,7 +1,6 @@
 """Limits of joints: torque functions with a zone of free play and rising ends (Armstrong and Green 1985, fig. 2)."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -57,7 +56,9 @@ class Limit:
         low, high = self.low[step.k], self.high[step.k]
         zone = (1.0 - self.soft) * np.maximum(np.where(x > 0.0, high, -low), 1e-6)
         x = past(x, self.soft * low, self.soft * high)
-        force, Z = about(self, step, x, zone, u, rate)
+        if not x.any():
+            return
+        force, Z = about(step, self.bodies, x, zone, (self.stiffness, self.damping), u, rate)
         # across the cone's radius the torque turns with the joint: without this it would swirl
         pull = np.linalg.norm(force[..., self.bodies, :3], axis=-1) * ~np.any(self.axis, axis=-1)
         across = np.eye(3) - u[..., :, None] * u[..., None, :]
@@ -66,30 +67,19 @@ class Limit:
         step.add_joint(load, force, Z)
 
 
-class Bounded(Protocol):
-    """What limits have in common; see `Limit`."""
+def about(
+    step: Step, bodies: np.ndarray, x: Array, zone: Array, spring: tuple[Array, Array], u: Array, w: Array
+) -> tuple[Array, Array]:
+    """Joint force and impedance tables of angles that lie x (..., m) past their free play.
 
-    @property
-    def bodies(self) -> np.ndarray:
-        """(m,)."""
-
-    @property
-    def stiffness(self) -> Array:
-        """(m,) [N m/rad]."""
-
-    @property
-    def damping(self) -> Array:
-        """(m,) [N m s/rad]."""
-
-
-def about(limit: "Bounded", step: Step, x: Array, zone: Array, u: Array, w: Array) -> tuple[Array, Array]:
-    """Joint force and impedance tables of angles that lie x (..., m) past their free play, with gradients u
-    (..., m, 3), at angular velocities w (..., m, 3)."""
-    torque, slope, active = torque_function(x, zone, limit.stiffness)
-    damping = limit.damping * active
+    zone: (..., m) way to the end of the range [rad].  spring: stiffness and damping there, (m,) each.
+    u: (..., m, 3) gradients of the angles, body frame.  w: (..., m, 3) angular velocities.
+    """
+    torque, slope, active = torque_function(x, zone, spring[0])
+    damping = spring[1] * active
     torque = torque - damping * np.einsum("...mi,...mi->...m", w, u)
     z = step.h * damping + step.h**2 * slope
     force, Z = np.zeros(step.e.shape), np.zeros(step.e.shape + (6,))
-    force[..., limit.bodies, :3] = torque[..., None] * u
-    Z[..., limit.bodies, :3, :3] = z[..., None, None] * u[..., :, None] * u[..., None, :]
+    force[..., bodies, :3] = torque[..., None] * u
+    Z[..., bodies, :3, :3] = z[..., None, None] * u[..., :, None] * u[..., None, :]
     return force, Z

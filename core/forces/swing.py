@@ -22,7 +22,8 @@ class SwingTwist:
     The deviation from the middle is a twist about the bone's own axis followed by a swing that turns the axis.
     bodies: (m,).  frame: (m, 3, 3) rows are the bone's long axis and the two axes of the ellipse, body frame.
     swing: (m, 2) half-widths of the ellipse about its two axes, twist: (m, 2) lowest and highest [rad].
-    soft: part of the range that is free.  stiffness, damping: (m,) [N m/rad], [N m s/rad] where the range ends.
+    soft: part of the range that is free.
+    stiffness, damping: (m, 2) of swing and twist where their ranges end [N m/rad], [N m s/rad].
     middle: (m, 4) joint rotation in the middle of the range, None = the clip's at every moment.
     wider: (K, m, 3) [rad] by which swing and twist (below, above) leave the free play on the clip itself, which stays
     free; see `of_rest`.
@@ -58,6 +59,8 @@ class SwingTwist:
             d, w = exp(step.e[..., self.bodies, :3]), step.e_dot[..., self.bodies, :3]
         else:
             d, w = self._deviation(step.state.rotation, step.state.twist)
+        if self._far_inside(d, step.h, w):
+            return
         angle, g = self._measures(d)
         ahead = angle + step.h * np.einsum("...mai,...mi->...ma", g, w)
         low, high = self._free()
@@ -68,7 +71,8 @@ class SwingTwist:
         size = self._size(ahead)
         force, Z = np.zeros(step.e.shape), np.zeros(step.e.shape + (6,))
         for a in range(2):
-            more, Z_more = about(self, step, x[..., a], (1.0 - self.soft) * size[..., a], g[..., a, :], w)
+            zone, spring = (1.0 - self.soft) * size[..., a], (self.stiffness[:, a], self.damping[:, a])
+            more, Z_more = about(step, self.bodies, x[..., a], zone, spring, g[..., a, :], w)
             force, Z = force + more, Z + Z_more
         if self.middle is None:
             step.add_joint(load, force, Z)
@@ -79,6 +83,13 @@ class SwingTwist:
         """Deviation from the middle (..., m, 4) and its angular velocity (..., m, 3), body frame."""
         middle = np.asarray(self.middle)
         return multiply(conjugate(middle), rotation[..., self.bodies, :]), twist[..., self.bodies, :3]
+
+    def _far_inside(self, d: Array, h: float, w: Array) -> bool:
+        """Whether no joint can reach the end of its free play, whichever way it turns: neither swing nor twist is ever
+        larger than the whole angle."""
+        angle = 2.0 * np.arccos(np.minimum(np.abs(d[..., 0]), 1.0)) + h * np.sqrt(np.einsum("...i,...i->...", w, w))
+        least = np.minimum(self.swing.min(axis=-1), np.abs(self.twist).min(axis=-1))
+        return bool((angle < self.soft * least).all())
 
     def _free(self) -> tuple[Array, Array]:
         """Ends (m, 2) of the free play of swing and twist; the swing has only an upper one."""

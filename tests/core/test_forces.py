@@ -86,7 +86,7 @@ def every_force(model, reference):
     one = np.ones(model.n)
     frame = np.tile(np.eye(3), (model.n, 1, 1))
     narrow = np.tile([0.05, 0.02], (model.n, 1))
-    swing = SwingTwist(m, frame, narrow, narrow * [-1.0, 1.0], 0.6, 1e5 * one, 1e3 * one)
+    swing = SwingTwist(m, frame, narrow, narrow * [-1.0, 1.0], 0.6, 1e5 * narrow**0, 1e3 * narrow**0)
     wide = np.full((reference.steps, model.n), 0.03)
     rest = np.tile(np.array([1.0, 0, 0, 0]), (model.n, 1))
     capsules = Capsules(m, np.stack((points, -points), axis=1), 0.1 * one)
@@ -305,7 +305,7 @@ def test_gradients_of_swing_and_twist(rng):
     axis = rng.normal(size=3)
     frame = np.linalg.qr(np.stack((axis, rng.normal(size=3), rng.normal(size=3))).T)[0].T[None]
     limit = SwingTwist(
-        np.array([0]), frame, np.array([[0.3, 0.8]]), np.array([[-0.5, 0.7]]), 0.6, np.ones(1), np.ones(1)
+        np.array([0]), frame, np.array([[0.3, 0.8]]), np.array([[-0.5, 0.7]]), 0.6, np.ones((1, 2)), np.ones((1, 2))
     )
     d, w = exp(rng.normal(size=(1, 3))), rng.normal(size=(1, 3))
     _, gradient = limit._measures(d)
@@ -320,7 +320,7 @@ def test_swing_twist_keeps_a_joint_in_its_range(push):
     model = one_body(SPHERICAL, about=(0.05, 0.05, 0.05))
     reference = standing(model, 600, 1 / 120)
     ranges = np.radians([[20.0, 50.0]]), np.radians([[-30.0, 30.0]])
-    K, D = np.array([(2 * np.pi * 9.0) ** 2 * 0.05]), np.array([2 * 0.7 * 2 * np.pi * 9.0 * 0.05])
+    K, D = np.full((1, 2), (2 * np.pi * 9.0) ** 2 * 0.05), np.full((1, 2), 2 * 0.7 * 2 * np.pi * 9.0 * 0.05)
     limit = SwingTwist(np.array([0]), np.eye(3)[None], *ranges, 0.6, K, D)
     torque = Wrench(np.array([0]), np.zeros((1, 3)), np.array([[*push, 0, 0, 0]]), local=True)
     runs = list(simulate(model, reference, [limit, torque, Viscous(np.array([0]), np.ones(1))], NONE))
