@@ -83,8 +83,8 @@ class Job:
 def read(context, armature, situation, hit=None, *, settings=None, roles=None, height=0.0) -> Job:
     """Read the rig and its clip around a hit; raises CoreError with the reason where it can't react.
 
-    hit: None = the situation's, a quarter into the clip.  settings: bone name -> BoneSetting.  roles: bone name -> role.
-    height: what the figure measures [m], 0 = as usual for its kind.
+    hit: None = the situation's, a quarter into the clip.  settings: bone name -> BoneSetting.
+    roles: bone name -> role.  height: what the figure measures [m], 0 = as usual for its kind.
     """
     rig.require_editable(armature)
     found = source.of(armature)
