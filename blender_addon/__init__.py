@@ -8,6 +8,7 @@ from . import (
     operators_files,
     operators_react,
     operators_setup,
+    overrides,
     panels,
     properties,
     records,
@@ -27,6 +28,7 @@ def register():
     bone_properties.register()
     for cls in CLASSES:
         bpy.utils.register_class(cls)
+    overrides.register()
     _command = bpy.utils.register_cli_command(COMMAND, _run)
 
 
@@ -35,6 +37,7 @@ def unregister():
     global _command
     bpy.utils.unregister_cli_command(_command)
     _command = None
+    overrides.unregister()
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)
     bone_properties.unregister()

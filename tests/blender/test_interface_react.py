@@ -18,9 +18,9 @@ from bl_ext.user_default.parametric_dynamics.blender_addon import (
 from bl_ext.user_default.parametric_dynamics.core import situation as situations
 from bl_ext.user_default.parametric_dynamics.core.errors import CoreError
 
+from .interface_tools import OPS, add_demo, names, peak, short
 from .layer_tools import differences, farthest, file_state, height, joints, set_frame
 
-OPS = bpy.ops.parametric_dynamics
 CYBERPUNK = "1_game_characters/quaternius/cyberpunk_Character.glb"
 KAYKIT = "1_game_characters/kaykit/manny_med_mod.gltf"
 KAYKIT_CLIPS = "1_game_characters/kaykit/Med_MovementBasic.glb"
@@ -30,16 +30,7 @@ NEUTRAL = 0.05  # mm at human size, through float32 channels
 
 @pytest.fixture
 def demo(fresh_scene):
-    OPS.add_demo_character()
-    rig = bpy.context.active_object
-    short(rig)
-    return rig
-
-
-def short(rig):
-    """A short reaction is enough to see whether an operator works."""
-    group = rig.parametric_dynamics
-    group.sustain, group.relaxation, group.frame, group.automatic_frame = 0.1, 0.25, 8.0, False
+    return add_demo()
 
 
 def play(rig, title):
@@ -62,29 +53,6 @@ def character(request, open_file, data, fresh_scene):
         action.use_fake_user = True
     short(rig)
     return rig
-
-
-def peak(rig, bone):
-    """Most that the bone's end is moved by the reactions [mm at human size]."""
-    index = list(rig.pose.bones.keys()).index(bone)
-    with_it = joints(rig, np.arange(8.0, 16.0))[:, index]
-    tracks = layers(rig)
-    for track in tracks:
-        track.mute = True
-    without = joints(rig, np.arange(8.0, 16.0))[:, index]
-    for track in tracks:
-        track.mute = False
-    return float(np.max(np.linalg.norm(with_it - without, axis=-1)))
-
-
-def layers(rig):
-    """The tracks of the reactions' own keys."""
-    kept = rig.parametric_dynamics_reactions
-    return [track for record in kept for track, _, kind in layer_undo.own_strips(rig, record) if kind == "action"]
-
-
-def names(rig):
-    return [record.name for record in rig.parametric_dynamics_reactions]
 
 
 class TestApply:
@@ -186,84 +154,6 @@ def keys(rig):
 def same(a, b, tolerance=0.0):
     """The clip is read from f-curves or, with layers over it, from the scene: float64 against float32."""
     return a.keys() == b.keys() and all(np.allclose(a[key], b[key], rtol=0.0, atol=tolerance) for key in a)
-
-
-class TestBones:
-    def test_heavier_moves_less(self, demo):
-        demo.parametric_dynamics.bone = "forearm.L"
-        OPS.apply_hit_reaction()
-        light = peak(demo, "forearm.L")
-        demo.pose.bones["forearm.L"].dynamics_mass = 12.0
-        OPS.update_reaction()
-        assert 0.0 < peak(demo, "forearm.L") < 0.8 * light
-
-    def test_not_simulated_keeps_to_the_clip(self, demo):
-        OPS.apply_hit_reaction()
-        assert turned(demo, "head") > 0.5
-        demo.pose.bones["head"].dynamics_simulated = "NO"
-        OPS.update_reaction()
-        assert turned(demo, "head") < 0.01
-        assert turned(demo, "spine.03") > 0.5
-
-    def test_weight_shows_less(self, demo):
-        OPS.apply_hit_reaction()
-        whole = turned(demo, "head")
-        demo.pose.bones["head"].dynamics_weight = 0.5
-        OPS.update_reaction()
-        assert turned(demo, "head") == pytest.approx(0.5 * whole, rel=0.02)
-
-    def test_stiffer_turns_less(self, demo):
-        OPS.apply_hit_reaction()
-        soft = turned(demo, "head")
-        demo.pose.bones["head"].dynamics_frequency = 12.0
-        OPS.update_reaction()
-        assert turned(demo, "head") < 0.7 * soft
-
-    def test_own_velocity(self, demo):
-        demo.parametric_dynamics.drive = "velocities"
-        OPS.apply_hit_reaction()
-        before = turned(demo, "forearm.R")
-        bone = demo.pose.bones["forearm.R"]
-        bone.dynamics_custom, bone.dynamics_velocity, bone.dynamics_multiplier = True, 400.0, 2.0
-        OPS.update_reaction()
-        assert turned(demo, "forearm.R") > before + 5.0
-
-    def test_other_settings_keep_what_the_situation_says(self, demo):
-        """A bone's own mass must not take its initial velocity away."""
-        demo.parametric_dynamics.drive = "velocities"
-        ready = recipe.prepare(bpy.context, demo, settings.recipe(demo))
-        before = recipe.over_situation(ready.actor, ready.situation, {"upper_arm.L": {}})["upper_arm.L"]
-        demo.pose.bones["upper_arm.L"].dynamics_mass = 3.0
-        after = recipe.prepare(bpy.context, demo, settings.recipe(demo)).settings["upper_arm.L"]
-        assert before.velocity != 0.0
-        assert (after.velocity, after.angle, after.mass) == (before.velocity, before.angle, 3.0)
-
-    def test_role(self, demo):
-        demo.pose.bones["head"].dynamics_role = "helper"
-        ready = recipe.prepare(bpy.context, demo, settings.recipe(demo))
-        assert ready.actor.anatomy.role[ready.actor.skeleton.names.index("head")] == "helper"
-        demo.pose.bones["head"].dynamics_role = "nonsense"
-        with pytest.raises(RuntimeError, match="nonsense"):
-            OPS.apply_hit_reaction()
-        assert names(demo) == []
-
-
-def turned(rig, bone):
-    """Most that the reactions turn the bone against its parent [deg]."""
-    pose = rig.pose.bones[bone]
-    tracks = layers(rig)
-    most = 0.0
-    for frame in range(8, 20):
-        seen = []
-        for mute in (False, True):
-            for track in tracks:
-                track.mute = mute
-            set_frame(frame)
-            seen.append(pose.matrix_basis.to_quaternion())
-        most = max(most, float(np.degrees(seen[0].rotation_difference(seen[1]).angle)))
-    for track in tracks:
-        track.mute = False
-    return most
 
 
 class TestUpdate:

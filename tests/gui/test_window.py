@@ -223,6 +223,13 @@ def test_escape_cancels_and_changes_nothing(window):
     window.no_errors()
 
 
+def test_the_command_line_knows_the_add_on(window):
+    command = ["blender", "--background", "--command", "parametric_dynamics", "--help"]
+    asked = subprocess.run(command, env=window.environment, capture_output=True, text=True, timeout=120)
+    assert asked.returncode == 0, asked.stderr
+    assert "react" in asked.stdout and "inspect" in asked.stdout
+
+
 def test_pictures_of_all_panels(window):
     """Not judged here: for people, who see at a glance whether a label is cut off."""
     window.do(
