@@ -12,8 +12,9 @@ import numpy as np
 from core.dynamics import forward, forward_dense, forward_tree, kinematics
 from core.dynamics.load import Load
 from core.simulate import step
+from tests.core.finger import finger
 
-from . import band, engines, finger, plain, reaction, trees
+from . import band, engines, plain, reaction, trees
 from .clock import Task, serve
 
 MUJOCO_STEPS = 20
@@ -25,7 +26,7 @@ def offered():
     for count in trees.SIZES:
         tasks |= _of_size(count)
     tasks |= {f"band/{v}": Task(partial(band.run, v), once=True) for v in band.INTERVALS}
-    tasks |= {f"finger/{v}": Task(partial(finger.run, v), once=True) for v in (1, 2)}
+    tasks |= {f"finger/{v}": Task(partial(finger, refresh=v), once=True) for v in (1, 2)}
     tasks |= {f"reaction/{name}": Task(make(), once=True) for name, make in reaction.KINDS.items()}
     return tasks
 

@@ -21,13 +21,14 @@ class Pinocchio:
             joints[i] = self.model.addJoint(parent, kind, place, name)
             self.model.appendBodyToJoint(joints[i], _inertia(pin, model.inertia[i]), pin.SE3.Identity())
         self.joints, self.data = joints, self.model.createData()
+        self.first_q, self.first_v = list(self.model.idx_qs), list(self.model.idx_vs)
         self.q, self.v = self._put(state)
         self.tau = np.zeros(self.model.nv)
 
     def _put(self, state):
         q, v = np.zeros(self.model.nq), np.zeros(self.model.nv)
         for i, joint in self.joints.items():
-            at, first = self.model.joints[joint].idx_q, self.model.joints[joint].idx_v
+            at, first = self.first_q[joint], self.first_v[joint]
             turn = state.rotation[i][[1, 2, 3, 0]]
             if i == 0:
                 q[at : at + 7] = np.concatenate((state.position[0], turn))
@@ -45,7 +46,7 @@ class Pinocchio:
         """Those in our order: [angular, linear] of the base, then each joint's three."""
         out = []
         for i, joint in self.joints.items():
-            first = self.model.joints[joint].idx_v
+            first = self.first_v[joint]
             out.append(qdd[first : first + 6][[3, 4, 5, 0, 1, 2]] if i == 0 else qdd[first : first + 3])
         return np.concatenate(out)
 

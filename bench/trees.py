@@ -133,14 +133,13 @@ def forces(body, reference):
     K, D = omega**2 * carried, 2.0 * RATIO * omega * carried
     muscle = Muscle(K, D, np.ones(reference.steps), np.full(n, np.inf), np.ones(n), feed_forward)
     hinged = np.array([name.split(".")[0] in HINGED for name in body.names])
-    hinged[0] = True
-    round_, bent = np.flatnonzero(~hinged), np.flatnonzero(hinged)[1:]
-    return [muscle, _limit(reference, carried, round_, np.zeros(3)), _limit(reference, carried, bent, [1.0, 0, 0])]
+    return [muscle, _limit(reference, carried, hinged)]
 
 
-def _limit(reference, carried, bodies, axis):
+def _limit(reference, carried, hinged):
+    bodies = np.arange(1, len(hinged))
     omega = 2.0 * np.pi * LIMIT_FREQUENCY
     size = np.trace(carried[bodies, :3, :3], axis1=-2, axis2=-1) / 3.0
     wide = np.full((reference.steps + 1, len(bodies)), CONE)
-    axes = np.tile(axis, (len(bodies), 1))
+    axes = hinged[bodies, None] * np.array([1.0, 0.0, 0.0])
     return Limit(bodies, axes, -wide, wide, 0.6, omega**2 * size, 2.0 * 0.7 * omega * size)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from . import chroot, environments, extension, host
 
-ROUNDS, ROUNDS_IN_BLENDER = 9, 5
+ROUNDS, ROUNDS_IN_BLENDER = 7, 5
 SIZES = (22, 65, 200)
 ONE_THREAD = {name + "_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")}
 CHARACTER = host.DATA / "1_game_characters" / "quaternius" / "cyberpunk_Character.glb"
@@ -115,6 +115,10 @@ def core_rows(core, debian=None):
     return [row for row in rows if row.ours[1] in row.ours[0].tasks and row.theirs[1] in row.theirs[0].tasks]
 
 
+FINGER = (
+    ("finger/1", "8 s", "604 s on a SUN and 89 s on a VAX 11/780"),
+    ("finger/2", "8 s, slow band every other step", "385 s and 56.6 s"),
+)
 REACTIONS = ("reaction/upper body", "reaction/whole body")
 
 
@@ -139,8 +143,12 @@ def _row(worker, ours, task, other, other_task, theirs, target=None):
 
 def blender_rows(worker, target):
     return [
-        _row(worker, "whole job", "job", worker, "nla.bake", "nla.bake alone", target),
-        _row(worker, "whole job", "job", worker, "native rigid bodies", "native rigid bodies, baked"),
+        _row(worker, job, task, worker, other, theirs, goal)
+        for job, task in (("job, 120 frames of reaction", "job"), ("job, preset's own 66 frames", "job as preset"))
+        for other, theirs, goal in (
+            ("nla.bake", "nla.bake of 120", target),
+            ("native rigid bodies", "native rigid bodies", None),
+        )
     ]
 
 
@@ -227,9 +235,29 @@ def table(results, facts):
         times = [duration(row[key]) for key in ("ours_s", "theirs_s")]
         ratio, best = "{:.2f}".format(row["ratio"]), "{:.2f}".format(row["best"])
         lines.append(head.format(row["name"], ratio, spread, best, *times, goal).rstrip())
-    lines += ["", "Facts"]
-    lines += ["  {}: {}".format(name, json.dumps(value)) for name, value in facts.items()]
-    return lines
+    lines += ["", *_slow_band(results, facts), *_finger(facts), ""]
+    return lines + ["{}: {}".format(name, json.dumps(value)) for name, value in facts.items()]
+
+
+def _slow_band(results, facts):
+    """Error and time by the number of sub-steps between two renewals."""
+    for name, about in facts.items():
+        errors = about.get("band_deg") if isinstance(about, dict) else None
+        if errors:
+            times = {row["name"]: row["ratio"] for row in results}
+            yield "slow band, 22 bones, a blow of 10 N s, under {}:".format(name)
+            for v, error in errors.items():
+                part = times.get("{}: slow band, every {} / every step".format(name, v), 1.0)
+                wrong = "breaks down" if error is None else "error {:5.1f} deg".format(error)
+                yield "  renewed every {} sub-steps: {}, time x {:.2f}".format(v, wrong, part)
+
+
+def _finger(facts):
+    """Our seconds beside the paper's of 1985."""
+    seconds = facts.get("seconds", {})
+    for task, what, paper in FINGER:
+        if task in seconds:
+            yield "tapping finger, {}: {} here, {} in 1985".format(what, duration(seconds[task]), paper)
 
 
 def duration(seconds):
