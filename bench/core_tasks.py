@@ -45,7 +45,7 @@ def _of_size(count):
     }
     if count < 200:  # there 64 dense matrices take gigabytes and the solver is out of the question
         tasks[f"step dense batch/{count}"] = Task(stepper(batch, forward_dense), repeats=trees.BATCH)
-    if has("pinocchio"):
+    if has("pinocchio") and engines.Pinocchio.fits(single.model):
         tasks[f"pinocchio/{count}"] = Task(pinocchio(single).aba)
     if has("mujoco"):
         twin = mujoco(single)
