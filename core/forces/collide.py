@@ -72,6 +72,8 @@ class SelfCollision:
 
     def rows(self, step: Step) -> Rows | None:
         """One contact per pair that is near in any member of the batch."""
+        if not len(self.pairs):
+            return None
         depth, normal, points = self._nearest(step.kin)
         closing = np.einsum("...i,...i->...", normal, self._relative(points, step.kin.V))
         if self.sunk is not None:

@@ -21,6 +21,7 @@ from ..spatial import apply
 from .coulomb import Rows, solve
 from .step import Step
 
+BROKEN = 1e9  # [m/s]
 MARGIN = 1e-9  # [m] beyond the clip's own depth before a contact pushes
 
 
@@ -42,7 +43,10 @@ class Contacts:
         parts = [rows for source in self.sources if (rows := source.rows(step)) is not None]
         if parts:
             rows = _joined(parts)
-            f = solve(rows, *response(rows, load, step), step.h)
+            v, A = response(rows, load, step)
+            if not (np.abs(v) < BROKEN).all():
+                return  # the run has broken down already; the simulator says at which bone
+            f = solve(rows, v, A, step.h)
             load.wrench = load.wrench + np.einsum("...ca,...caij->...ij", f, rows.wrench)
 
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from ..dynamics import Load
 from ..rotation import Array
-from .step import Step
+from ..spatial import apply
+from .step import Step, log_rate
 
 STEEPEST = 4.0  # zones into the end from where on the torque rises no more steeply
 
@@ -48,21 +49,26 @@ class Limit:
     def add(self, load: Load, step: Step) -> None:
         """Torque at the predicted deviation, with its tangent as stiffness."""
         e, rate = step.e[..., self.bodies, :3], step.e_dot[..., self.bodies, :3]
-        ahead = e + step.h * rate
-        length = np.linalg.norm(ahead, axis=-1, keepdims=True)
-        cone = ahead / np.maximum(length, 1e-12)
-        u = np.where(np.any(self.axis, axis=-1, keepdims=True), self.axis, cone)
-        x = np.einsum("...mi,...mi->...m", ahead, u)
+        hinge = np.any(self.axis, axis=-1)
         low, high = self.low[step.k], self.high[step.k]
+        ahead = e + step.h * rate
+        length = np.sqrt(np.einsum("...i,...i->...", ahead, ahead))
+        angle = np.where(hinge, np.einsum("...i,...i->...", ahead, self.axis), length)
+        if not past(angle, self.soft * low, self.soft * high).any():
+            return
+        # a hinge's angle is e . axis, and its gradient not quite the axis where the joint gives way across it
+        G = log_rate(e)
+        u = np.where(hinge[:, None], apply(np.swapaxes(G, -1, -2), np.broadcast_to(self.axis, e.shape)),
+                     ahead / np.maximum(length, 1e-12)[..., None])  # fmt: skip
+        now = np.where(hinge, np.einsum("...i,...i->...", e, self.axis), 0.0)
+        x = np.where(hinge, now + step.h * np.einsum("...i,...i->...", u, rate), length)
         zone = (1.0 - self.soft) * np.maximum(np.where(x > 0.0, high, -low), 1e-6)
         x = past(x, self.soft * low, self.soft * high)
-        if not x.any():
-            return
         force, Z = about(step, self.bodies, x, zone, (self.stiffness, self.damping), u, rate)
         # across the cone's radius the torque turns with the joint: without this it would swirl
-        pull = np.linalg.norm(force[..., self.bodies, :3], axis=-1) * ~np.any(self.axis, axis=-1)
+        pull = np.linalg.norm(force[..., self.bodies, :3], axis=-1) * ~hinge
         across = np.eye(3) - u[..., :, None] * u[..., None, :]
-        swirl = step.h**2 * pull / np.maximum(length[..., 0], 1e-12)
+        swirl = step.h**2 * pull / np.maximum(length, 1e-12)
         Z[..., self.bodies, :3, :3] += swirl[..., None, None] * across
         step.add_joint(load, force, Z)
 
