@@ -3,22 +3,22 @@
 `react` is a generator (progress 0..1 per yield) that returns a `Reaction`; the host drives it and may drop it.
 """
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from .actor import Actor
+from .blows import Blow, Hit
 from .dynamics import forward, forward_light
 from .model import Model
-from .pose import Envelope
 from .reference import Reference, to_joints, to_world
 from .resample import hermite
 from .rotation import Array, conjugate, exp, log, multiply
 from .simulate import Run, simulate
 from .situation import BoneSetting, Situation
 from .skeleton import Clip
-from .stage import Hit, Stage
+from .stage import Stage
 
 __all__ = ["Hit", "Reaction", "react", "run"]
 
@@ -30,43 +30,60 @@ MOST_HALVINGS = 5
 
 @dataclass(frozen=True, eq=False)
 class Reaction:
-    """What a hit does to a clip, as deviations from it in anatomical joints.
+    """What hits do to a clip, as deviations from it in anatomical joints.
 
-    actor, model.  start: [s] of the hit.  times: (K + 1,) [s].  turn: (K + 1, n, 3) rotation vectors, body frame, on
-    the
-    right of the clip's joint rotation.  travel: (K + 1, n, 3) displacement of the joint, parent frame [m].
-    moving: (n,) bodies that may deviate.  struck: body that took the blow; point: where, body frame [m];
-    direction: (3,) world.  warnings: sentences for the user.
+    blows: as they landed, in order of time.  weights: (n,) part of the reaction that shows.  times: (K + 1,) [s].
+    turn: (K + 1, n, 3) rotation vectors, body frame, on the right of the clip's joint rotation.
+    travel: (K + 1, n, 3) displacement of the joint, parent frame [m].  moving: (n,) bodies that may deviate.
     """
 
     actor: Actor
     model: Model
-    envelope: Envelope
+    blows: tuple[Blow, ...]
     weights: Array
     times: Array
     turn: Array
     travel: Array
     moving: np.ndarray
-    struck: int
-    point: Array
-    direction: Array
     substeps: int
     warnings: tuple[str, ...] = field(default=())
 
     @property
     def start(self) -> float:
-        """Time of the hit [s]."""
+        """Time of the first hit [s]."""
         return float(self.times[0])
 
     @property
     def end(self) -> float:
         """Time from which the clip is as it was [s]."""
-        return self.start + self.envelope.duration
+        return max(blow.end for blow in self.blows)
+
+    @property
+    def struck(self) -> int:
+        """The body that took the first blow."""
+        return self.blows[0].struck
+
+    @property
+    def point(self) -> Array:
+        """(3,) where the first blow landed, frame of the struck body [m]."""
+        return self.blows[0].point
+
+    @property
+    def direction(self) -> Array:
+        """(3,) unit direction of the first blow, world."""
+        return self.blows[0].direction
+
+    def amount(self, times: Array) -> Array:
+        """(T,) how much of the reaction shows: 1 - product of (1 - envelope) over the blows."""
+        hidden = np.ones(len(times))
+        for blow in self.blows:
+            hidden = hidden * (1.0 - blow.situation.envelope(times - blow.start))
+        return 1.0 - hidden
 
     def deviation(self, times: Array) -> tuple[Array, Array]:
-        """Turn and travel (T, n, 3) at any times [s], envelope and bone weights applied."""
+        """Turn and travel (T, n, 3) at any times [s], envelopes and bone weights applied."""
         at = np.clip(times, self.times[0], self.times[-1])
-        amount = (self.envelope(times - self.start)[:, None] * self.weights)[..., None]
+        amount = (self.amount(times)[:, None] * self.weights)[..., None]
         return amount * hermite(self.times, self.turn, at), amount * hermite(self.times, self.travel, at)
 
     def poses(self, clip: Clip) -> tuple[Array, Array]:
@@ -78,7 +95,7 @@ class Reaction:
 
     def peaks(self) -> dict[str, float]:
         """Largest turn of each moving joint [deg], by bone name."""
-        shown = self.envelope(self.times - self.start)[:, None] * self.weights
+        shown = self.amount(self.times)[:, None] * self.weights
         most = np.degrees(np.max(np.linalg.norm(self.turn, axis=-1) * shown, axis=0))
         return {self.actor.names[i]: float(most[i]) for i in np.flatnonzero(self.moving)}
 
@@ -90,44 +107,47 @@ def react(
     hit: Hit,
     settings: Mapping[str, BoneSetting] | None = None,
     fixed: Mapping[str, str] | None = None,
+    further: Sequence[tuple[Situation, Hit]] = (),
 ) -> Generator[float, None, Reaction]:
-    """Simulate one hit on a clip that lasts at least as long as the reaction.
+    """Simulate a hit, and further ones with it, on a clip that lasts at least as long as the reaction.
 
-    settings: what the user says about single bones, by bone name.  fixed: bones that something else owns (a
-    constraint, a
-    driver), by bone name, with the owner; a simulated bone among them is refused, a supporting one left to the clip.
+    settings: what the user says about single bones, by bone name.  fixed: bones that something else owns (a constraint,
+    a driver), by bone name, with the owner; a simulated bone among them is refused, a supporting one left to the clip.
     Stretches in which a body turns too far in a sub-step are repeated from their checkpoint with half the sub-step.
     """
-    stage = Stage(actor, clip, situation, hit, settings or {}, fixed or {})
-    seconds = _simulated(situation.envelope)
-    solver = forward if situation.coupled else forward_light
+    stage = Stage(actor, clip, [(situation, hit), *further], settings or {}, fixed or {})
+    solver = forward if stage.situation.coupled else forward_light
+    end = max(blow.simulated for blow in stage.blows)
     parts: list[_Stretch] = []
-    done, halvings, before, state = 0.0, 0, SUBSTEP, None
-    while done < seconds - 1e-9:
+    now, halvings, before, state = stage.start, 0, SUBSTEP, None
+    while now < end - 1e-6:
         h = SUBSTEP / 2**halvings
-        length = min(STRETCH if halvings or done < CALM_STRETCH else CALM_STRETCH, seconds - done)
-        reference = stage.reference(stage.start + done, max(int(np.ceil(length / h - 1e-9)), 1), h, before)
+        length = min(_stretch(stage, now, halvings), end - now)
+        reference = stage.reference(now, max(int(np.ceil(length / h - 1e-6)), 1), h, before)
         forces = stage.forces(reference)
-        runs = [Run(0, stage.first_state(reference) if state is None else state)]
+        runs = [Run(0, stage.kicked(state or reference.state(0), now, reference))]
         for run in simulate(stage.model, reference, forces, actor.gravity, runs[0], solver):
             runs.append(run)
             if run.fastest * h > TURN_PER_STEP and halvings < MOST_HALVINGS:
                 break
-            yield min((done + run.k * h) / seconds, 1.0)
+            yield min((now + run.k * h - stage.start) / (end - stage.start), 1.0)
         if runs[-1].k < reference.steps:
             halvings += 1
             continue
         parts.append(_Stretch(reference, runs))
         state, before = runs[-1].state, h
-        done += reference.steps * h
+        now = float(reference.times[-1])
         calm = runs[-1].fastest * 2.0 * h < TURN_PER_STEP
         halvings = max(halvings - 1, 0) if calm else halvings
     return _reaction(stage, parts)
 
 
-def _simulated(envelope: Envelope) -> float:
-    """Seconds that a reaction is simulated."""
-    return envelope.duration if envelope.mode == "continue" else min(envelope.simulation, envelope.duration)
+def _stretch(stage: Stage, now: float, halvings: int) -> float:
+    """Seconds to go on with one length of sub-step: short around blows, and up to the next one."""
+    landed = [now - blow.start for blow in stage.blows]
+    ahead = [-since for since in landed if since < -1e-6]
+    calm = not halvings and min(since for since in landed if since >= -1e-6) >= CALM_STRETCH - 1e-6
+    return min([CALM_STRETCH if calm else STRETCH, *ahead])
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,15 +175,12 @@ def _reaction(stage: Stage, parts: list[_Stretch]) -> Reaction:
     return Reaction(
         actor=stage.actor,
         model=stage.model,
-        envelope=stage.situation.envelope,
+        blows=tuple(stage.blows),
         weights=np.array([s.weight for s in stage.settings]),
         times=joined(lambda s: s.reference.times),
         turn=_unwound(turn),
         travel=travel,
         moving=stage.moving,
-        struck=stage.struck,
-        point=stage.point,
-        direction=stage.direction,
         substeps=sum(len(s.runs) - 1 for s in parts),
         warnings=tuple(stage.warnings),
     )

@@ -61,7 +61,7 @@ def muscle(
     model: Model,
     reference: Reference,
     kin: Kinematics,
-    since: Array,
+    tone: Array,
     inertia: Array,
     situation: Situation,
     settings: list[BoneSetting],
@@ -70,7 +70,7 @@ def muscle(
 ) -> Muscle:
     """Springs of a frequency and a damping ratio about the joint's own inertia; stiff across a hinge's axis.
 
-    kin: of the reference's arrivals.  since: (K,) time since the hit at each step [s].
+    kin: of the reference's arrivals.  tone: (K,) factor on the stiffness at each step.
     """
     f = np.array([situation.frequency if s.frequency is None else s.frequency for s in settings])
     if base >= 0 and settings[base].frequency is None:
@@ -83,11 +83,21 @@ def muscle(
     about = across @ inertia[hinges.bodies][:, :3, :3] @ across
     K[hinges.bodies, :3, :3] += stiff**2 * about
     D[hinges.bodies, :3, :3] += 2.0 * stiff * about
-    rise = 0.5 * (1.0 - np.cos(np.pi * np.clip(since / max(situation.recovery, 1e-9), 0.0, 1.0)))
-    tone = situation.tone + (1.0 - situation.tone) * rise
     forward = of_motion(model, kin, reference.acceleration, np.zeros(3))
     n = model.n
     return Muscle(K, D, tone, np.full(n, np.inf), np.full(n, situation.share), forward)
+
+
+def tone(blows: list[tuple[Situation, Array]]) -> Array:
+    """(K,) what is left of the muscles: each blow takes its part at impact and gives it back by a cosine.
+
+    blows: situations with the time since their blow at each step (K,) [s].
+    """
+    left = np.ones(len(blows[0][1]))
+    for situation, since in blows:
+        rise = 0.5 * (1.0 - np.cos(np.pi * np.clip(since / max(situation.recovery, 1e-9), 0.0, 1.0)))
+        left = left * np.where(since >= -1e-6, situation.tone + (1.0 - situation.tone) * rise, 1.0)
+    return left
 
 
 def limit(actor: Actor, moving: np.ndarray, inertia: Array, hinges: Hinges, flexion: Array) -> Limit:

@@ -15,6 +15,7 @@ class Pulse:
     """A blow: an impulse on a point fixed in a body, as a sin^2 pulse of force over its contact time.
 
     point: (3,) body frame [m].  impulse: (..., 3) world [N s].  start, duration: [s].
+    couple: (..., 3) angular impulse besides, world [N m s].
     """
 
     body: int
@@ -22,6 +23,7 @@ class Pulse:
     impulse: Array
     start: float
     duration: float
+    couple: Array | None = None
 
     def fraction(self, t: float, h: float) -> float:
         """Part of the impulse that falls into [t, t + h]: the exact integral, so the whole is delivered at any h."""
@@ -38,4 +40,6 @@ class Pulse:
         if part != 0.0:
             at = step.kin.position()[..., self.body, :] + apply(step.kin.R[..., self.body, :, :], self.point)
             wrench = step.kin.wrench(at, np.broadcast_to(self.impulse * (part / step.h), at.shape))
+            if self.couple is not None:
+                wrench[..., :3] += self.couple * (part / step.h)
             load.add_body(np.array([self.body]), wrench[..., None, :])
