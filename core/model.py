@@ -112,6 +112,17 @@ class Model:
         return out
 
     @cached_property
+    def pseudo(self) -> Array:
+        """(n, 4, 4) pseudo-inertia of each body, int [r; 1] [r; 1]^T dm, body frame: it moves with T J T^T."""
+        out = np.empty((self.n, 4, 4))
+        about = self.inertia[:, :3, :3]
+        out[:, :3, :3] = 0.5 * np.trace(about, axis1=-2, axis2=-1)[:, None, None] * np.eye(3) - about
+        moment = self.inertia[:, :3, 3:]
+        out[:, :3, 3] = out[:, 3, :3] = np.stack((moment[:, 2, 1], moment[:, 0, 2], moment[:, 1, 0]), axis=-1)
+        out[:, 3, 3] = self.inertia[:, 5, 5]
+        return out
+
+    @cached_property
     def dof_body(self) -> np.ndarray:
         """(nv,) the body each degree of freedom moves."""
         return np.repeat(np.arange(self.n), [len(j) for j in self.joints])

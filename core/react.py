@@ -26,6 +26,7 @@ SUBSTEP = 1.0 / 120.0  # [s]
 STRETCH, CALM_STRETCH = 0.1, 0.4  # [s] simulated with one length of sub-step, around the blow and later
 TURN_PER_STEP = 0.12  # [rad] most turn of a body in one sub-step; faster stretches are repeated with half the sub-step
 MOST_HALVINGS = 5
+TAIL = 1.0  # [s] after the last blow, from where on calm stretches take sub-steps twice as long
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +122,7 @@ def react(
     parts: list[_Stretch] = []
     now, halvings, before, state = stage.start, 0, SUBSTEP, None
     while now < end - 1e-6:
-        h = SUBSTEP / 2**halvings
+        h = SUBSTEP * 0.5**halvings
         length = min(_stretch(stage, now, halvings), end - now)
         reference = stage.reference(now, max(int(np.ceil(length / h - 1e-6)), 1), h, before)
         forces = stage.forces(reference)
@@ -137,8 +138,9 @@ def react(
         parts.append(_Stretch(reference, runs))
         state, before = runs[-1].state, h
         now = float(reference.times[-1])
+        least = -1 if now - stage.blows[-1].start >= TAIL - 1e-6 else 0
         calm = runs[-1].fastest * 2.0 * h < TURN_PER_STEP
-        halvings = max(halvings - 1, 0) if calm else halvings
+        halvings = max(halvings - 1, least) if calm else halvings
     return _reaction(stage, parts)
 
 
@@ -146,7 +148,7 @@ def _stretch(stage: Stage, now: float, halvings: int) -> float:
     """Seconds to go on with one length of sub-step: short around blows, and up to the next one."""
     landed = [now - blow.start for blow in stage.blows]
     ahead = [-since for since in landed if since < -1e-6]
-    calm = not halvings and min(since for since in landed if since >= -1e-6) >= CALM_STRETCH - 1e-6
+    calm = halvings <= 0 and min(since for since in landed if since >= -1e-6) >= CALM_STRETCH - 1e-6
     return min([CALM_STRETCH if calm else STRETCH, *ahead])
 
 
@@ -188,6 +190,8 @@ def _reaction(stage: Stage, parts: list[_Stretch]) -> Reaction:
 
 def _unwound(turn: Array) -> Array:
     """Rotation vectors (K, n, 3) made continuous in time past half a turn (the wrong-shortest-path problem)."""
+    if np.einsum("kni,kni->kn", turn, turn).max(initial=0.0) < 9.0:  # nothing comes near half a turn
+        return turn
     out = turn.copy()
     for k in range(1, len(out)):
         length = np.linalg.norm(out[k], axis=-1, keepdims=True)

@@ -6,6 +6,7 @@ exactly the force with which the simulator repeats the clip, to round-off, whate
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -42,6 +43,13 @@ class Reference:
     def state(self, k: int) -> State:
         """The clip's own state on arrival at pose k."""
         return State(self.rotation[k], self.position[k], self.arrival(k))
+
+    @cached_property
+    def columns(self) -> Array:
+        """(K, n, 3, 4) what a step needs of the clip: arrival, acceleration, each [angular, linear], as columns."""
+        arrival = np.concatenate((self.initial[None], self.twist[:-1]))
+        both = np.concatenate((arrival, self.acceleration), axis=-1)
+        return np.ascontiguousarray(np.swapaxes(both.reshape(both.shape[:-1] + (4, 3)), -1, -2))
 
     def arrivals(self) -> State:
         """The states on arrival at the start of every step, (K, n, *)."""

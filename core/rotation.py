@@ -17,6 +17,8 @@ IDENTITY: Array = np.array([1.0, 0.0, 0.0, 0.0])
 _INDEX = np.array([[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
 _LEFT = np.array([[1.0, -1.0, -1.0, -1.0], [1.0, 1.0, -1.0, 1.0], [1.0, 1.0, 1.0, -1.0], [1.0, -1.0, 1.0, 1.0]])
 _RIGHT = np.array([[1.0, -1.0, -1.0, -1.0], [1.0, 1.0, 1.0, -1.0], [1.0, -1.0, 1.0, 1.0], [1.0, 1.0, -1.0, 1.0]])
+_UNITS = np.eye(4)[:, _INDEX]
+_MATRIX = np.einsum("aij,bkj->abik", _UNITS * _LEFT, _UNITS * _RIGHT)[..., 1:, 1:].reshape(16, 9)
 _CROSS = np.array([[0, 2, 1], [2, 0, 0], [1, 0, 0]])
 _SIGN = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
 
@@ -56,19 +58,37 @@ def rotate(q: Array, v: Array) -> Array:
 
 def exp(w: Array) -> Array:
     """Quaternion of the rotation vector w [rad], (..., 3) -> (..., 4); exact to round-off at zero."""
-    half = 0.5 * np.sqrt(np.einsum("...i,...i->...", w, w))
-    return np.concatenate((np.cos(half)[..., None], 0.5 * np.sinc(half / np.pi)[..., None] * w), axis=-1)
+    half = 0.5 * np.sqrt(np.einsum("...i,...i->...", w, w)) + 1e-300
+    return np.concatenate((np.cos(half)[..., None], (0.5 * np.sin(half) / half)[..., None] * w), axis=-1)
 
 
 def log(q: Array) -> Array:
     """Rotation vector [rad] of q by the shorter way round, (..., 4) -> (..., 3)."""
+    return _log(q)[0]
+
+
+def _log(q: Array) -> tuple[Array, Array, Array]:
+    """`log` with half the angle and its sine, (...,)."""
     q = np.where(q[..., :1] < 0.0, -q, q)
     u = q[..., 1:]
-    sine = np.sqrt(np.einsum("...i,...i->...", u, u))
+    sine = np.sqrt(np.einsum("...i,...i->...", u, u)) + 1e-300
     half = np.arctan2(sine, q[..., 0])
-    small = sine < 1e-8
-    factor = np.where(small, 2.0, 2.0 * half / np.where(small, 1.0, sine))
-    return factor[..., None] * u
+    return (2.0 * half / sine)[..., None] * u, half, sine
+
+
+def log_and_rate(q: Array) -> tuple[Array, Array]:
+    """`log` e of q, and (..., 3, 3) G with d/dt e = G w for the angular velocity w in q's own frame.
+
+    G is the inverse of the right Jacobian of SO(3) (Chirikjian 2012, 10.86): a potential V(e) gives the torque
+    -G^T dV/de, which keeps springs of unequal stiffness from gaining energy at large angles.
+    """
+    e, half, sine = _log(q)
+    near = half < 1e-4
+    safe = np.where(near, 1.0, half)
+    cotangent = np.abs(q[..., 0]) / np.where(near, 1.0, sine)
+    factor = np.where(near, 1.0 / 12.0, (1.0 - safe * cotangent) / (4.0 * safe * safe))
+    cross = skew(e)
+    return e, np.eye(3) + 0.5 * cross + factor[..., None, None] * (cross @ cross)
 
 
 def angle(a: Array, b: Array) -> Array:
@@ -92,9 +112,9 @@ def slerp(a: Array, b: Array, t: ArrayLike) -> Array:
 
 
 def to_matrix(q: Array) -> Array:
-    """(..., 4) -> (..., 3, 3), columns are the turned axes: the matrix of v -> q v q^-1."""
-    right = np.swapaxes(q[..., _INDEX] * _RIGHT, -1, -2)
-    return ((q[..., _INDEX] * _LEFT) @ right)[..., 1:, 1:]
+    """(..., 4) -> (..., 3, 3), columns are the turned axes: v -> q v q^-1, quadratic in q."""
+    squares = (q[..., :, None] * q[..., None, :]).reshape(q.shape[:-1] + (16,))
+    return (squares @ _MATRIX).reshape(q.shape[:-1] + (3, 3))
 
 
 def from_matrix(m: Array) -> Array:

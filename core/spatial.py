@@ -27,6 +27,28 @@ def apply(m: Array, v: Array) -> Array:
     return (m @ v[..., None])[..., 0]
 
 
+def _from_pseudo() -> Array:
+    """(16, 36): takes flattened pseudo-inertias to flattened spatial inertias, which are linear in them."""
+    out = np.zeros((4, 4, 6, 6))
+    for i in range(3):
+        out[i, i, :3, :3] += np.eye(3)
+        for j in range(3):
+            out[i, j, i, j] -= 1.0
+        out[i, 3, :3, 3:] = skew(np.eye(3)[i])
+        out[i, 3, 3:, :3] = -skew(np.eye(3)[i])
+    out[3, 3, 3:, 3:] = np.eye(3)
+    return out.reshape(16, 36)
+
+
+_FROM_PSEUDO = _from_pseudo()
+
+
+def moved_inertia(T: Array, pseudo: Array) -> Array:
+    """Spatial inertias (..., 6, 6) in the frame to which T (..., 4, 4) takes bodies with these pseudo-inertias."""
+    moved = T @ pseudo @ np.swapaxes(T, -1, -2)
+    return (moved.reshape(moved.shape[:-2] + (16,)) @ _FROM_PSEUDO).reshape(moved.shape[:-2] + (6, 6))
+
+
 def solve(m: Array, v: Array) -> Array:
     """x of m x = v for vectors v (..., j)."""
     x: Any = np.linalg.solve(m, v[..., None])

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..model import Model, State
 from ..rotation import Array, cross, to_matrix
-from ..spatial import apply, force_transform, motion_cross, motion_transform
+from ..spatial import apply, motion_cross, motion_transform, moved_inertia
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +64,10 @@ def kinematics(model: Model, state: State) -> Kinematics:
     """One pass from joint coordinates to world poses, axes and velocities."""
     T = poses(model, state.rotation, state.position)
     R = T[..., :3, :3]
-    origin = T[..., 0, :3, 3]
+    origin = T[..., 0, :3, 3].copy()
     p = T[..., :3, 3] - origin[..., None, :]
-    X, Xf = motion_transform(R, p), force_transform(R, p)
-    inertia = Xf @ model.inertia @ np.swapaxes(Xf, -1, -2)
+    T[..., :3, 3] = p
+    X, inertia = motion_transform(R, p), moved_inertia(T, model.pseudo)
     S = X @ model.subspace
     vJ = apply(X, state.twist)
     V = model.ancestor @ vJ

@@ -7,7 +7,7 @@ import numpy as np
 from ..dynamics import Load
 from ..rotation import Array
 from ..spatial import apply
-from .step import Step, log_rate
+from .step import Step
 
 STEEPEST = 4.0  # zones into the end from where on the torque rises no more steeply
 
@@ -57,7 +57,7 @@ class Limit:
         if not past(angle, self.soft * low, self.soft * high).any():
             return
         # a hinge's angle is e . axis, and its gradient not quite the axis where the joint gives way across it
-        G = log_rate(e)
+        G = step.rate[..., self.bodies, :, :]
         u = np.where(hinge[:, None], apply(np.swapaxes(G, -1, -2), np.broadcast_to(self.axis, e.shape)),
                      ahead / np.maximum(length, 1e-12)[..., None])  # fmt: skip
         now = np.where(hinge, np.einsum("...i,...i->...", e, self.axis), 0.0)

@@ -1,13 +1,14 @@
 """Muscles: springs and dampers to the clip's joint pose with the clip's own torque."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ..dynamics import Load
 from ..rotation import Array
 from ..spatial import apply
-from .step import Step, log_rate
+from .step import Step
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,11 @@ class Muscle:
     share: Array
     feed_forward: Array
 
+    @cached_property
+    def saturates(self) -> bool:
+        """Whether any muscle has a ceiling."""
+        return bool(np.isfinite(self.ceiling).any())
+
     def add(self, load: Load, step: Step) -> None:
         """Spring, damper, feed-forward and the weight at the current pose.
 
@@ -34,7 +40,7 @@ class Muscle:
         turn about its length as across, would turn itself up by a few tens of percent at large angles.
         """
         tone, h = self.tone[step.k], step.h
-        G = log_rate(step.e[..., :3])
+        G = step.rate
         back = np.swapaxes(G, -1, -2)
         ahead = step.e + h * step.e_dot
         ahead[..., :3] = step.e[..., :3] + h * apply(G, step.e_dot[..., :3])
@@ -45,10 +51,10 @@ class Muscle:
         K = (h * h * tone) * self.stiffness
         Z[..., :3, :3] += back @ K[:, :3, :3] @ G
         Z[..., 3:, 3:] += K[:, 3:, 3:]
-        size = np.sqrt(np.einsum("...i,...i->...", force[..., :3], force[..., :3]))
-        if (size > self.ceiling).any():  # the impedance is cut alike: without any, a light body would chatter
+        if self.saturates:  # the impedance is cut alike: without any, a light body would chatter
+            size = np.linalg.norm(force[..., :3], axis=-1)
             part = np.minimum(1.0, self.ceiling / np.maximum(size, 1e-300))
             force, Z = force * part[..., None], Z * part[..., None, None]
-        weight = step.model.ancestor.T @ apply(step.kin.I, np.broadcast_to(load.fall, step.e.shape))
+        weight = step.model.ancestor.T @ (step.kin.I[..., 3:] @ load.gravity)
         carried = self.feed_forward[step.k] - apply(np.swapaxes(step.kin.X, -1, -2), weight)
         step.add_joint(load, force + self.share[:, None] * carried, Z)

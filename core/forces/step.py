@@ -8,7 +8,7 @@ import numpy as np
 from ..dynamics import Kinematics, Load
 from ..model import Model, State
 from ..reference import Reference
-from ..rotation import Array, conjugate, log, multiply, rotate, skew, to_matrix
+from ..rotation import Array, conjugate, exp, log_and_rate, multiply, rotate, to_matrix
 from ..spatial import apply
 
 
@@ -17,7 +17,8 @@ class Step:
     """What forces may look at: step k of length h [s] at time t, the state on arrival and its deviation from the clip.
 
     e: (..., n, 6) pose relative to the clip's, [rotation vector, displacement], body frame.
-    e_dot: (..., n, 6) its rate on arrival.  a_clip: (..., n, 6) the clip's joint acceleration in the step, body frame.
+    rate: (..., n, 3, 3) d/dt of the rotation vector in e per angular velocity, see `rotation.log_and_rate`.
+    e_dot: (..., n, 6) its velocity on arrival.  a_clip: (..., n, 6) the clip's joint acceleration, body frame.
     """
 
     model: Model
@@ -30,6 +31,7 @@ class Step:
     e: Array
     e_dot: Array
     a_clip: Array
+    rate: Array
 
     def add_joint(self, load: Load, force: Array, Z: Array) -> None:
         """Joint forces on arrival and their impedance to accelerations off the clip's."""
@@ -50,32 +52,20 @@ class Force(Protocol):
         """Add this force to the load of the step."""
 
 
-def deviation(reference: Reference, state: State, k: int) -> tuple[Array, Array, Array]:
-    """(e, e_dot, a_clip) of `Step`."""
-    back = conjugate(state.rotation)
-    turn = multiply(back, reference.rotation[k])
-    e = np.concatenate((-log(turn), rotate(back, state.position - reference.position[k])), axis=-1)
-    R = np.swapaxes(to_matrix(turn), -1, -2)
-    return e, state.twist - _turned(R, reference.arrival(k)), _turned(R, reference.acceleration[k])
-
-
-def _turned(R: Array, v: Array) -> Array:
-    """Both halves of spatial vectors (..., 6) turned by the transposes of R (..., 3, 3)."""
-    return (v.reshape(v.shape[:-1] + (2, 3)) @ R).reshape(R.shape[:-2] + (6,))
+def deviation(reference: Reference, state: State, k: int) -> tuple[Array, Array, Array, Array]:
+    """(e, e_dot, a_clip, rate) of `Step`."""
+    turn = multiply(conjugate(reference.rotation[k]), state.rotation)
+    e, rate = log_and_rate(turn)
+    back = np.swapaxes(to_matrix(turn), -1, -2)
+    clip = np.swapaxes(back @ reference.columns[k], -1, -2)
+    flat = clip.reshape(clip.shape[:-2] + (12,))
+    away = rotate(conjugate(state.rotation), state.position - reference.position[k])
+    return np.concatenate((e, away), axis=-1), state.twist - flat[..., :6], flat[..., 6:], rate
 
 
 def log_rate(e: Array) -> Array:
-    """(..., 3, 3) G with d/dt e = G w for a rotation vector e (..., 3) and its angular velocity w in its own frame.
-
-    The inverse of the right Jacobian of SO(3) (Chirikjian 2012, 10.86): a potential V(e) gives the torque -G^T dV/de,
-    which keeps springs of unequal stiffness from gaining energy at large angles.
-    """
-    angle = np.sqrt(np.einsum("...i,...i->...", e, e))
-    near = angle < 1e-4
-    half = 0.5 * np.where(near, 1.0, angle)
-    factor = np.where(near, 1.0 / 12.0, (1.0 - half / np.tan(half)) / (4.0 * half**2))
-    cross = skew(e)
-    return np.eye(3) + 0.5 * cross + factor[..., None, None] * (cross @ cross)
+    """(..., 3, 3) the rate of `rotation.log_and_rate` for a rotation vector e (..., 3)."""
+    return log_and_rate(exp(e))[1]
 
 
 def table(values: Array, k: int, axes: int) -> Array:

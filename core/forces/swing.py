@@ -85,11 +85,15 @@ class SwingTwist:
         return multiply(conjugate(middle), rotation[..., self.bodies, :]), twist[..., self.bodies, :3]
 
     def _far_inside(self, d: Array, h: float, w: Array) -> bool:
-        """Whether no joint can reach the end of its free play, whichever way it turns: neither swing nor twist is ever
-        larger than the whole angle."""
-        angle = 2.0 * np.arccos(np.minimum(np.abs(d[..., 0]), 1.0)) + h * np.sqrt(np.einsum("...i,...i->...", w, w))
-        least = np.minimum(self.swing.min(axis=-1), np.abs(self.twist).min(axis=-1))
-        return bool((angle < self.soft * least).all())
+        """Whether no joint can reach the end of its free play: neither swing nor twist changes faster than the joint
+        turns, twice that for swings beyond a right angle."""
+        scalar, along = d[..., 0], np.einsum("...mi,mi->...m", d[..., 1:], self.frame[:, 0])
+        kept = np.sqrt(scalar * scalar + along * along)  # cosine of half the swing
+        reach = 2.0 * h * np.sqrt(np.einsum("...i,...i->...", w, w))
+        swing = 2.0 * np.arccos(np.minimum(kept, 1.0)) + reach
+        twist = 2.0 * np.arctan2(np.abs(along), np.abs(scalar)) + reach
+        inside = (swing < self.soft * self.swing.min(axis=-1)) & (twist < self.soft * np.abs(self.twist).min(axis=-1))
+        return bool(inside.all())
 
     def _free(self) -> tuple[Array, Array]:
         """Ends (m, 2) of the free play of swing and twist; the swing has only an upper one."""
