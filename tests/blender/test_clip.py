@@ -242,7 +242,8 @@ def _moving_parent(zoo):
 
 def _strip(zoo):
     track = zoo.animation_data.nla_tracks.new()
-    track.strips.new("Below", 1, zoo.animation_data.action)
+    # Blender 4.3 names a new strip after its action whatever it is told
+    track.strips.new("Below", 1, zoo.animation_data.action).name = "Below"
 
 
 def _driver(zoo):
