@@ -437,5 +437,5 @@ def test_forces_work_on_batches(clip):
                 if one is None:
                     assert all_ is None
                     continue
-                # contact forces are iterated to 1e-6 of the largest in the batch
-                np.testing.assert_allclose(all_[i], one, rtol=1e-5, atol=1e-5 * max(np.abs(one).max(), 1.0))
+                # contact forces are iterated to 1e-4 of the largest in the batch
+                np.testing.assert_allclose(all_[i], one, rtol=1e-3, atol=1e-3 * max(np.abs(one).max(), 1.0))
