@@ -280,7 +280,7 @@ def test_contacts_come_after_the_forces_they_hold():
 
 
 def test_a_limp_figure_falls_to_the_ground_and_lies_there():
-    """75 kg of capsules from a walk, at 1/120 s: no deeper than a centimetre, and at rest after 2.5 s."""
+    """75 kg of capsules from a walk, at 1/120 s: caught within 3 cm, and at rest after 2.5 s."""
     skeleton = figure(skin=True)
     actor, clip = actor_of(skeleton), clip_of(skeleton)
     moving = np.array([name != "root" for name in actor.names])
@@ -296,7 +296,8 @@ def test_a_limp_figure_falls_to_the_ground_and_lies_there():
         kin = kinematics(model, run.state)
         at = kin.position()[floor.bodies] + np.einsum("mij,mj->mi", kin.R[floor.bodies], floor.points)
         low.append((at[:, 2] - radius).min())
-    assert min(low[12:]) > -0.01  # the rest pose stands 3 cm deep, and is pushed out in 0.1 s
+    assert min(low[12:]) > -0.03  # it lands at 4 m/s; the rest pose stood 3 cm deep and was pushed out
+    assert low[-1] > -0.005
     inner = np.flatnonzero(moving)
     assert np.abs(kin.V[inner]).max() < 0.3
     assert kin.position()[actor.first("head"), 2] < 0.4
