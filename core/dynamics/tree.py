@@ -1,58 +1,100 @@
 """Forward dynamics by the articulated-body algorithm (Featherstone 2008, table 7.1), O(n).
 
-All bodies share one frame, so nothing is transformed between them; whole levels of the tree go at once.
+Every body has its own frame, at its joint and parallel to the world: inertias of light bodies far from a common origin
+would lose their digits to m r^2.  Between bodies there is only a shift.  Whole levels of the tree go at once.
 Joint impedance adds to D, body impedance to that body's inertia.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..model import Level, Model
-from ..rotation import Array
-from ..spatial import apply
+from ..rotation import Array, skew
+from ..spatial import apply, motion_cross, moved_inertia
 from .kinematics import Kinematics
 from .load import Load
 
 
+@dataclass(frozen=True, eq=False)
+class _Own:
+    """Bodies in their own world-parallel frames: inertia (..., n, 6, 6), bias force (..., n, 6), joint axes
+    (..., n, 6, width), velocity-product acceleration (..., n, 6), shift of motions from the parent (..., n, 6, 6)."""
+
+    IA: Array
+    pA: Array
+    S: Array
+    c: Array
+    shift: Array
+
+
 def forward(model: Model, kin: Kinematics, load: Load) -> Array:
     """Accelerations (..., nv) of the dynamic degrees of freedom under the load."""
-    IA = kin.I.copy() if load.body_Z is None else kin.I + load.body_Z
-    pA = -apply(np.swapaxes(kin.vx, -1, -2), apply(kin.I, kin.V)) - load.wrench
-    if load.body_Z is not None:
-        pA = pA + apply(load.body_Z, np.broadcast_to(load.fall, pA.shape))
-    c = kin.c + apply(kin.X, load.prescribed)
+    own = _own_frames(model, kin, load)
+    IA, pA = own.IA, own.pA
     Z = impedance(model, load)
     tau = _joint_forces(model, load)
     passed = []
     for level in reversed(model.levels):
-        own, w = level.bodies, level.width
-        S = kin.S[..., own, :, :w]
+        i, w = level.bodies, level.width
+        S = own.S[..., i, :, :w]
         St = np.swapaxes(S, -1, -2)
-        Ia, pa = IA[..., own, :, :], pA[..., own, :]
+        Ia, pa = IA[..., i, :, :], pA[..., i, :]
         U = Ia @ S
-        Dinv: Any = np.linalg.inv(St @ U + Z[..., own, :w, :w]) if w else np.zeros(U.shape[:-2] + (0, 0))
-        u = tau[..., own, :w] - apply(St, pa)
+        Dinv: Any = np.linalg.inv(St @ U + Z[..., i, :w, :w]) if w else np.zeros(U.shape[:-2] + (0, 0))
+        u = tau[..., i, :w] - apply(St, pa)
         Ut = np.swapaxes(U, -1, -2)
         UD = U @ Dinv
         Ia = Ia - UD @ Ut
-        pa = pa + apply(Ia, c[..., own, :]) + apply(UD, u)
-        _add_to_parents(level, IA, pA, Ia, pa)
+        pa = pa + apply(Ia, own.c[..., i, :]) + apply(UD, u)
+        shift = own.shift[..., i, :, :]
+        back = np.swapaxes(shift, -1, -2)
+        _add_to_parents(level, IA, pA, back @ Ia @ shift, apply(back, pa))
         passed.append((S, Ut, Dinv, u))
-    return _outward(model, load, c, passed[::-1])
+    return _outward(model, load, own, passed[::-1])
 
 
-def _outward(model: Model, load: Load, c: Array, passed: list[tuple[Array, Array, Array, Array]]) -> Array:
+def _own_frames(model: Model, kin: Kinematics, load: Load) -> _Own:
+    """The step's quantities moved to the bodies' own frames; light inertias are made there, not moved there."""
+    T = np.zeros(kin.R.shape[:-2] + (4, 4))
+    T[..., :3, :3], T[..., 3, 3] = kin.R, 1.0
+    inertia = moved_inertia(T, model.pseudo)
+    here = _shift(kin.p)
+    there = np.swapaxes(_shift(-kin.p), -1, -2)
+    V = apply(here, kin.V)
+    pA = -apply(np.swapaxes(motion_cross(V), -1, -2), apply(inertia, V)) - apply(there, load.wrench)
+    IA = inertia
+    if load.body_Z is not None:
+        body_Z = there @ load.body_Z @ np.swapaxes(there, -1, -2)
+        IA = inertia + body_Z
+        pA = pA + apply(body_Z, np.broadcast_to(load.fall, pA.shape))
+    S = np.concatenate((kin.R @ model.subspace[:, :3], kin.R @ model.subspace[:, 3:]), axis=-2)
+    up = np.where(model.parent < 0, 0, model.parent)
+    c = apply(here, kin.c + apply(kin.X, load.prescribed))
+    return _Own(IA, pA, S, c, _shift(kin.p - np.where(model.parent[:, None] < 0, 0.0, kin.p[..., up, :])))
+
+
+def _shift(p: Array) -> Array:
+    """(..., 6, 6) motions to the same motions at a point p (..., 3) away."""
+    out = np.zeros(p.shape[:-1] + (6, 6))
+    out[...] = np.eye(6)
+    out[..., 3:, :3] = -skew(p)
+    return out
+
+
+def _outward(model: Model, load: Load, own: _Own, passed: list[tuple[Array, Array, Array, Array]]) -> Array:
     """The second sweep, from the roots: accelerations (..., nv)."""
-    a = np.empty_like(c)
-    qdd = np.zeros(c.shape[:-1] + (model.width,))
+    a = np.empty_like(own.c)
+    qdd = np.zeros(own.c.shape[:-1] + (model.width,))
     for level, (S, Ut, Dinv, u) in zip(model.levels, passed, strict=True):
-        own = level.bodies
-        above = a[..., level.parent, :] if level.parent[0] >= 0 else np.broadcast_to(-load.fall, c[..., own, :].shape)
-        a_ = above + c[..., own, :]
+        i = level.bodies
+        c = own.c[..., i, :]
+        above = a[..., level.parent, :] if level.parent[0] >= 0 else np.broadcast_to(-load.fall, c.shape)
+        a_ = apply(own.shift[..., i, :, :], above) + c
         x = apply(Dinv, u - apply(Ut, a_))
-        qdd[..., own, : level.width] = x
-        a[..., own, :] = a_ + apply(S, x)
+        qdd[..., i, : level.width] = x
+        a[..., i, :] = a_ + apply(S, x)
     return model.by_dof(qdd)
 
 
