@@ -11,6 +11,8 @@ from ..core.rotation import Array
 LAYERED = hasattr(bpy.types, "ActionSlot")
 
 QUATERNION_DEFAULT = (1.0, 0.0, 0.0, 0.0)
+LINEAR, BEZIER = 1, 2  # values of Keyframe.interpolation
+FREE, ALIGNED = 0, 3  # values of Keyframe.handle_left_type
 
 
 class Channel(NamedTuple):
@@ -20,12 +22,30 @@ class Channel(NamedTuple):
     index: int
 
 
+class Shape(NamedTuple):
+    """The keys of a curve that has fewer of them than its action has frames, and how it runs between.
+
+    at: (m,) places of the keys among the frames.  straight: (m,) whether a straight line follows, else a Bezier curve.
+    smooth: (m,) whether the handles lie in one line.  left, right: (m,) heights of the handles, which stand at thirds.
+    """
+
+    at: Array
+    straight: Array
+    smooth: Array
+    left: Array
+    right: Array
+
+
 class Curve(NamedTuple):
-    """A curve to be written: K values at the frames of its action.  group: the channel group, usually the bone."""
+    """A curve to be written: K values at the frames of its action.  group: the channel group, usually the bone.
+
+    shape: None = a key at every frame, with straight lines between.
+    """
 
     channel: Channel
     group: str
     values: Array
+    shape: Shape | None = None
 
 
 def bone_path(bone: str, prop: str) -> str:
@@ -99,7 +119,7 @@ def assign(anim: Any, action: Any, identifier: str = "") -> None:
 
 
 def create(name: str, rig: Any, curves: Iterable[Curve], frames: Array) -> tuple[Any, str]:
-    """A new action for the object with linear, constant-extrapolated curves.
+    """A new action for the object with constant-extrapolated curves.
 
     frames: (K,) of every curve.  Returns the action and its slot's identifier.
     """
@@ -112,7 +132,7 @@ def create(name: str, rig: Any, curves: Iterable[Curve], frames: Array) -> tuple
                 groups[curve.group] = owner.groups.new(curve.group)
             fcurve = owner.fcurves.new(curve.channel.path, index=curve.channel.index)
             fcurve.group = groups[curve.group]
-            set_keys(fcurve, frames, curve.values)
+            set_keys(fcurve, frames, curve.values, curve.shape)
     except Exception:
         bpy.data.actions.remove(action)
         raise
@@ -129,15 +149,30 @@ def _owner(action: Any, rig: Any) -> tuple[str, Any]:
     return slot.identifier, strip.channelbag(slot, ensure=True)
 
 
-def set_keys(fcurve: Any, frames: Array, values: Array) -> None:
-    """Give an empty f-curve linear keys in one go.  frames, values: (K,)."""
+def set_keys(fcurve: Any, frames: Array, values: Array, shape: Shape | None = None) -> None:
+    """Give an empty f-curve its keys in one go, linear ones without a shape.  frames, values: (K,)."""
     points = fcurve.keyframe_points
-    points.add(len(frames))
-    co = np.stack((frames, values), axis=-1).astype(np.float32)
-    points.foreach_set("co", co.ravel())
-    points.foreach_set("interpolation", np.ones(len(frames), dtype=np.int32))  # 1 = LINEAR
+    at = np.arange(len(frames)) if shape is None else shape.at
+    points.add(len(at))
+    co = np.stack((frames[at], values[at]), axis=-1)
+    points.foreach_set("co", co.astype(np.float32).ravel())
+    straight = np.ones(len(at), dtype=bool) if shape is None else shape.straight
+    points.foreach_set("interpolation", np.where(straight, LINEAR, BEZIER).astype(np.int32))
+    if shape is not None:
+        _set_handles(points, co, shape)
     fcurve.extrapolation = "CONSTANT"
     fcurve.update()
+
+
+def _set_handles(points: Any, co: Array, shape: Shape) -> None:
+    """Handles a third of the way to the neighbours of the keys co (m, 2)."""
+    third = np.diff(co[:, 0]) / 3.0
+    left = np.stack((co[:, 0] - np.concatenate((third[:1], third)), shape.left), axis=-1)
+    right = np.stack((co[:, 0] + np.concatenate((third, third[-1:])), shape.right), axis=-1)
+    kinds = np.where(shape.smooth, ALIGNED, FREE).astype(np.int32)
+    for side, handles in (("left", left), ("right", right)):
+        points.foreach_set(f"handle_{side}_type", kinds)
+        points.foreach_set(f"handle_{side}", handles.astype(np.float32).ravel())
 
 
 def discard(action: Any) -> bool:

@@ -64,6 +64,9 @@ def _react(several):
     command.add_argument("--impulse", type=number, metavar="J", help="[N s] on a body of 1.75 m and 75 kg")
     command.add_argument("--drive", choices=("impulse", "velocities"), help="a blow, or the situation's velocities")
     command.add_argument("--end", type=end, default="return", metavar="MODE", help="how it ends: return")
+    command.add_argument(
+        "--key-tolerance", type=tolerance, default=0.0, metavar="DEG", help="fewer keys, off by so much; 0: all frames"
+    )
     command.add_argument("--out", metavar="FILE", help="result as .blend, .fbx, .glb or .bvh")
     command.add_argument("--report", metavar="FILE.json", help="what was done, and measurements of it")
     command.add_argument("--preview", metavar="FILE.png", help="film strip, the original above the reaction")
@@ -90,6 +93,14 @@ def number(text):
     value = float(text)
     if not math.isfinite(value):
         raise argparse.ArgumentTypeError("'{}' is not a finite number".format(text))
+    return value
+
+
+def tolerance(text):
+    """An angle from 0 on."""
+    value = number(text)
+    if not 0.0 <= value <= 45.0:
+        raise argparse.ArgumentTypeError("'{}' is not an angle from 0 to 45 degrees".format(text))
     return value
 
 

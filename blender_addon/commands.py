@@ -62,6 +62,7 @@ def react(options):
     watch = Watch()
     with Outputs(wanted, _inputs(options)) as outputs:
         hit = recipes.Recipe(_situation(options), options.frame, options.bone, options.direction)
+        hit = replace(hit, key_tolerance=options.key_tolerance)
         opened = files.open_input(options.input, options.clip, options.armature, options.action)
         done = _react(opened, hit, watch, extend=not _is_blend(options.input))
         _save(done, outputs, watch)
@@ -139,7 +140,7 @@ def _write(context, job, reaction, made):
     if max(reaction.peaks().values(), default=0.0) < operators_react.NOTHING:
         job.warnings.append("The blow moves nothing, so no layer was added.")
         return ""
-    name = job.write(context, reaction)
+    name = job.write(context, reaction, key_tolerance=made.key_tolerance)
     operators_react.keep(bpy.data.objects[job.armature], name, made)
     return name
 

@@ -60,8 +60,8 @@ class Job:
         """(K,) frames that get keys."""
         return self.clip.frames[self.keyed]
 
-    def write(self, context, reaction: Reaction, *, name="", blend="COMBINE") -> str:
-        """Bake the reaction to its own NLA layer; its name."""
+    def write(self, context, reaction: Reaction, *, name="", blend="COMBINE", key_tolerance=0.0) -> str:
+        """Bake the reaction to its own NLA layer; its name.  key_tolerance: [deg], 0 = a key at every frame."""
         armature = bpy.data.objects[self.armature]
         shown, channels = pick(self.clip, self.keyed), pick_channels(self.channels, self.keyed)
         q, p = mapping.armature_poses(self.actor, shown, *reaction.poses(shown))
@@ -76,6 +76,8 @@ class Job:
             base=channels,
             continuation=self.continuation,
             blend=blend,
+            key_tolerance=key_tolerance,
+            keep=(self.hit.frame,),
             warnings=self.warnings,
         )
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core.rotation import Array
-from . import actions, nla, records
+from . import actions, layer_keys, nla, records
 from . import layer_checks as checks
 from . import layer_curves as curves
 from . import layer_undo as undo
@@ -52,6 +52,8 @@ def apply(
     continuation: Channels | None = None,
     blend: str = "COMBINE",
     hold: bool = False,
+    key_tolerance: float = 0.0,
+    keep: ArrayLike = (),
     warnings: list[str] | None = None,
 ) -> str:
     """Bake a reaction to its own NLA track and return its final name.
@@ -59,12 +61,16 @@ def apply(
     frames: (K,) ascending, K >= 2.  targets: bone -> where it shall be at them.  base: the evaluated channels of the
     rig at them.  continuation: the base's channels at whole frames after the clip's end, played from the first of them
     on and held after the last.  blend: "COMBINE" (deltas) or "REPLACE" (absolute).  hold: keep the last key's pose
-    after the end, else the layer acts between first and last key only.  warnings: gets what had to be left out.
+    after the end, else the layer acts between first and last key only.  key_tolerance: [deg] that the bones may be off
+    for the sake of fewer keys, 0 = a key at every frame; keep: frames that keep theirs besides the first and the last.
+    warnings: gets what had to be left out.
     Raises LayerError, with nothing changed, where the rig cannot take a layer.
     """
     frames = _frames(frames)
     stack = checks.require(rig)
     plan = curves.plan_targets(rig, frames, targets, base, blend)
+    if key_tolerance > 0.0:
+        plan = layer_keys.thin(rig, plan, base if blend == "COMBINE" else None, key_tolerance, np.asarray(keep))
     goes_on = _goes_on(rig, stack, base, continuation) if continuation is not None else None
     record = _apply(context, rig, name, stack, plan, goes_on, blend, hold)
     if warnings is not None:

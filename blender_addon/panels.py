@@ -114,6 +114,7 @@ class DYNAMICS_PT_hit(SubPanel, Panel):
         column.prop(group, "along")
         column.prop(group, "contact")
         column.prop(group, "blend")
+        column.prop(group, "key_tolerance")
 
 
 class DYNAMICS_PT_muscles(SubPanel, Panel):

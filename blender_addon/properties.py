@@ -237,6 +237,20 @@ class DYNAMICS_PG_settings(PropertyGroup):
     blend: EnumProperty(
         name="Layer", description="How the baked layer mixes with the clip", items=BLENDS, override=OVERRIDE
     )
+    key_tolerance: FloatProperty(
+        name="Key Tolerance (°)",
+        description=(
+            "Leave out keys as long as no bone turns further than this from the full bake, at any frame or between. "
+            "0: a key at every frame"
+        ),
+        min=0.0,
+        max=45.0,
+        soft_max=5.0,
+        step=10,
+        precision=2,
+        default=0.0,
+        override=OVERRIDE,
+    )
     height: FloatProperty(
         name="Height (m)",
         description="How tall the figure is meant to be; it only scales gravity. 0: as usual for its kind",

@@ -19,6 +19,7 @@ class Recipe:
     frame: of the hit, None = a quarter into the clip.  bone: that is struck, "" = the situation's.  direction: in the
     world, None = the situation's.  bones: bone name -> the fields of `BoneSetting` that the user has set.
     roles: bone name -> role.  height: of the figure [m], 0 = as usual.  blend: "COMBINE" or "REPLACE".
+    key_tolerance: [deg] that bones may be off for the sake of fewer keys, 0 = a key at every frame.
     """
 
     situation: Situation
@@ -29,6 +30,7 @@ class Recipe:
     roles: dict[str, str] = field(default_factory=dict)
     height: float = 0.0
     blend: str = "COMBINE"
+    key_tolerance: float = 0.0
 
 
 def dumps(recipe):

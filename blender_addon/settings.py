@@ -107,6 +107,7 @@ def recipe(armature):
         roles=roles(armature),
         height=plain(group.height),
         blend=group.blend,
+        key_tolerance=plain(group.key_tolerance),
     )
 
 
@@ -114,6 +115,7 @@ def put(group, made):
     """Make the settings of an armature (not of its bones) say this recipe."""
     put_situation(group, made.situation)
     group.bone, group.height, group.blend = made.bone, made.height, made.blend
+    group.key_tolerance = made.key_tolerance
     group.automatic_frame = made.frame is None
     if made.frame is not None:
         group.frame = made.frame

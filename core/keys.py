@@ -30,6 +30,12 @@ class Keys:
     straight: np.ndarray
     corners: np.ndarray
 
+    @property
+    def smooth(self) -> np.ndarray:
+        """(m,) whether the slopes before and after a key are the same."""
+        curved = np.concatenate(([False], ~self.straight[:-1])) & ~self.straight
+        return curved & ~self.corners[self.at]
+
     def handles(self, frames: Array, values: Array) -> tuple[Array, Array]:
         """Bezier handles (m,) before and after each key of a channel (K,), a third of the way to the neighbour."""
         before, after = slopes(frames, values[:, None], self.corners)
