@@ -5,6 +5,7 @@ import bpy
 from . import (
     bone_properties,
     figures,
+    operators_blend,
     operators_files,
     operators_react,
     operators_setup,
@@ -14,7 +15,13 @@ from . import (
     records,
 )
 
-CLASSES = (*operators_react.CLASSES, *operators_setup.CLASSES, *operators_files.CLASSES, *panels.CLASSES)
+CLASSES = (
+    *operators_react.CLASSES,
+    *operators_setup.CLASSES,
+    *operators_files.CLASSES,
+    *operators_blend.CLASSES,
+    *panels.CLASSES,
+)
 COMMAND = "parametric_dynamics"
 
 _command = None

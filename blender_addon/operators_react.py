@@ -133,6 +133,9 @@ class DYNAMICS_OT_update_reaction(Solving, Operator):
         armature = checks.armature_of(context)
         record = record_of(armature, self.name)
         self.name = record.name
+        if records.is_blend(record):
+            text = "'{}' blends two actions. Remove it, then blend them anew."
+            raise layer.LayerError(text.format(record.name))
         self._recipe = settings.recipe(armature) if self.source == "SETTINGS" else recipe.loads(record.recipe)
         with without(context, armature, record):
             job = recipe.prepare(context, armature, self._recipe)

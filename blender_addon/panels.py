@@ -195,6 +195,15 @@ class DYNAMICS_PT_figure(SubPanel, Panel):
         self.layout.operator("parametric_dynamics.recognise_bones", icon="VIEWZOOM")
 
 
+class DYNAMICS_PT_blend(SubPanel, Panel):
+    """Two clips at once"""
+
+    bl_label = "Blend"
+
+    def draw(self, _context):
+        self.layout.operator("parametric_dynamics.blend_actions", icon="ACTION_TWEAK")
+
+
 class DYNAMICS_PT_file(SubPanel, Panel):
     """Situations as files"""
 
@@ -230,5 +239,6 @@ CLASSES = (
     DYNAMICS_PT_envelope,
     DYNAMICS_PT_bone,
     DYNAMICS_PT_figure,
+    DYNAMICS_PT_blend,
     DYNAMICS_PT_file,
 )

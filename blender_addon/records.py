@@ -14,6 +14,7 @@ from bpy.props import BoolProperty, CollectionProperty, FloatProperty, PointerPr
 from bpy.types import Action, Object, PropertyGroup
 
 OVERRIDE = {"LIBRARY_OVERRIDABLE"}
+BLEND = '{"blend_actions": '  # the recipe of a record begins so where it is a blend of actions, not a reaction
 
 
 class DYNAMICS_PG_reaction(PropertyGroup):
@@ -92,6 +93,11 @@ def load(text: str) -> list[Any]:
 def dump(values: list[Any]) -> str:
     """A list for a JSON property."""
     return json.dumps(values)
+
+
+def is_blend(record: Any) -> bool:
+    """Whether a record is a blend of two actions."""
+    return record.recipe.startswith(BLEND)
 
 
 def base_of(rig: Any) -> Any:

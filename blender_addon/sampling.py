@@ -122,6 +122,18 @@ def stored_channels(armature, names, frames):
     )
 
 
+def action_channels(armature, names, action, slot, frames):
+    """(Channels, keyed) that an action plays by itself through the slot; the scene is not touched.
+
+    Channels that it doesn't key have the armature's stored values.  keyed: (bone, RNA property) that it keys.
+    """
+    channels = stored_channels(armature, names, frames)
+    animated = [curve for curve in actions.curves_of(action, slot) if actions.evaluates(curve)]
+    _fill(channels, armature, animated)
+    matches = [BONE_PATH.match(curve.data_path) for curve in animated]
+    return channels, {(re.sub(r"\\(.)", r"\1", m.group(1)), m.group(2)) for m in matches if m is not None}
+
+
 def _fill(channels, armature, animated):
     """Write the f-curves' values into the channels they drive; InexactError for those that move the rig otherwise."""
     index = {name: i for i, name in enumerate(channels.names)}

@@ -9,6 +9,7 @@ from ..core import situation as situations
 from ..core.errors import SituationError
 from ..core.pose import Envelope
 from . import recipe as recipes
+from . import records
 from .recipe import Recipe
 
 FIRST = "shoulder_front"  # the situation that a new armature starts with
@@ -129,6 +130,8 @@ def show_reaction(group):
     """Load the settings of the chosen reaction, where it has kept them."""
     kept = group.id_data.parametric_dynamics_reactions
     if group.active_reaction >= len(kept) or not kept[group.active_reaction].recipe:
+        return
+    if records.is_blend(kept[group.active_reaction]):
         return
     try:
         put(group, recipes.loads(kept[group.active_reaction].recipe))

@@ -1,0 +1,180 @@
+"""Blend Actions: another action of the rig joins the one that plays, and the mixture becomes a layer like a reaction.
+
+made = blending.read(context, armature, wish)    refuses, changes nothing
+name = made.write(context)                       the baker
+"""
+
+import json
+from dataclasses import dataclass, field, replace
+
+import bpy
+import numpy as np
+
+from ..core.blend import Layer, automatic, blend
+from ..core.errors import ClipError
+from ..core.pose import Envelope
+from ..core.rotation import conjugate, multiply
+from . import actions, choosing, clip, fk, layer, records, rig, sampling, source
+from .channels import Channels, Target, frame_grid
+from .layer_curves import rotation_property
+
+NOTHING_DEG, NOTHING_PART = 1e-3, 1e-6  # turns, and shifts as parts of the rig's size, that are not worth a key
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What shall be blended.
+
+    action, slot: the other action; slot "" = the one that keys most bones.  frame: where it begins.
+    attack, relaxation: its transition [s].  sustain: [s] in between, None = until its last key.
+    clip, other: importance of what plays and of the action, None = both by their motion.  bones: names of those that
+    may take part, None = all that the action keys.  repeat: whether it starts again after its last key.
+    """
+
+    action: str
+    slot: str = ""
+    frame: float = 1.0
+    attack: float = 0.3
+    sustain: float | None = None
+    relaxation: float = 0.3
+    clip: float | None = None
+    other: float | None = None
+    bones: tuple[str, ...] | None = None
+    repeat: bool = False
+    key_tolerance: float = 0.0
+
+
+@dataclass(eq=False)
+class Blend:
+    """A mixture, ready to be written.  targets: bone -> Target at the frames of base."""
+
+    armature: str
+    title: str
+    wish: Wish
+    targets: dict[str, Target]
+    base: Channels
+    continuation: Channels | None = None
+    warnings: list[str] = field(default_factory=list)
+
+    def write(self, context) -> str:
+        """Bake the mixture to its own NLA layer, and choose it in the list; its name."""
+        armature = bpy.data.objects[self.armature]
+        name = layer.apply(
+            context,
+            armature,
+            name=self.title,
+            frames=self.base.frames,
+            targets=self.targets,
+            base=self.base,
+            continuation=self.continuation,
+            key_tolerance=self.wish.key_tolerance,
+            warnings=self.warnings,
+        )
+        kept = armature.parametric_dynamics_reactions
+        kept[name].recipe = records.BLEND + json.dumps(vars(self.wish)) + "}"
+        armature.parametric_dynamics.active_reaction = kept.find(name)
+        return name
+
+
+def read(context, armature, wish):
+    """The Blend of what plays on the armature and another action; CoreError where there is nothing to blend."""
+    rig.require_editable(armature)
+    found = source.of(armature)
+    if found is None:
+        raise ClipError("Armature '{}' has no animation to blend with. Give it an action.".format(armature.name))
+    chosen = _chosen(armature, wish)
+    action = bpy.data.actions[chosen.name]
+    slot = action.slots.get(chosen.slot) if actions.LAYERED else None
+    first, last = actions.key_range(actions.curves_of(action, slot))
+    rate = context.scene.render.fps / context.scene.render.fps_base
+    envelope = _envelope(wish, (last - first) / rate)
+    frames = frame_grid(wish.frame, wish.frame + envelope.duration * rate)
+    skeleton = rig.read(context, armature)
+    _, base, _, continuation = clip.read_on(context, armature, skeleton, frames, found)
+    other, keyed = sampling.action_channels(armature, skeleton.names, action, slot, _phase(wish, frames, first, last))
+    size = float(np.max(np.ptp(np.concatenate((skeleton.head, skeleton.tail)), axis=0)))
+    targets, warnings = _targets(armature, base, other, keyed, wish, envelope, rate, size)
+    titles = [choosing.title(name, armature.name) for name in (found.action, chosen.name)]
+    return Blend(armature.name, " + ".join(titles), wish, targets, base, continuation, warnings)
+
+
+def _chosen(armature, wish):
+    """The Candidate that is meant."""
+    action = bpy.data.actions.get(wish.action)
+    if action is None:
+        offered = [item.name for item in choosing.candidates(armature)]
+        text = "There is no action '{}'. {}".format(wish.action, choosing.offer("Choose one of", wish.action, offered))
+        raise choosing.InputError(text.strip())
+    found = choosing.candidates(armature, [action])
+    if wish.slot and actions.LAYERED:
+        if action.slots.get(wish.slot) is None:
+            raise choosing.InputError("Action '{}' has no slot '{}'.".format(action.name, wish.slot))
+        found = [replace(item, slot=wish.slot) for item in found]
+    if not found:
+        text = "Action '{}' moves no bone of '{}'. Choose one made for this rig."
+        raise choosing.InputError(text.format(action.name, armature.name))
+    return found[0]
+
+
+def _envelope(wish, length):
+    """The transition: as long as the action where no sustain is given."""
+    sustain = wish.sustain
+    if sustain is None:
+        sustain = max(length - wish.attack - wish.relaxation, 0.0)
+    return Envelope(wish.attack, sustain, wish.relaxation)
+
+
+def _phase(wish, frames, first, last):
+    """Frames (K,) of the action that show at the frames of the scene."""
+    gone = frames - wish.frame
+    return first + (np.mod(gone, last - first) if wish.repeat and last > first else np.minimum(gone, last - first))
+
+
+def _targets(armature, base, other, keyed, wish, envelope, rate, size):
+    """(targets, warnings) by the pipeline; what the other action doesn't key is taken as it is below."""
+    rotation, location = fk.rotations(other), other.location.copy()
+    turns, moves = _taking_part(armature, base, keyed, wish)
+    below = fk.rotations(base)
+    rotation[:, ~turns], location[:, ~moves] = below[:, ~turns], base.location[:, ~moves]
+    plays = Layer(below, base.location, np.zeros(len(turns)))
+    joins = Layer(rotation, location, np.zeros(len(turns)), envelope, wish.frame / rate)
+    own, new = automatic(plays, joins, size)
+    own = own if wish.clip is None else np.full(len(own), wish.clip)
+    new = np.where(turns | moves, new if wish.other is None else wish.other, 0.0)
+    mixed = blend([replace(plays, importance=own), replace(joins, importance=new)], base.frames / rate)
+    turned = np.degrees(np.max(2.0 * np.abs(_between(below, mixed.rotation)), axis=(0, 2))) > NOTHING_DEG
+    moved = np.max(np.abs(mixed.translation - base.location), axis=(0, 2)) > NOTHING_PART * size
+    found = {}
+    for i, name in enumerate(base.names):
+        if turned[i] or moved[i]:
+            found[name] = Target(
+                mixed.rotation[:, i] if turned[i] else None, mixed.translation[:, i] if moved[i] else None
+            )
+    if not found:
+        text = "Action '{}' changes nothing here: raise its importance, choose other bones, or another start."
+        raise choosing.InputError(text.format(wish.action))
+    return found, _hidden(armature, found)
+
+
+def _taking_part(armature, base, keyed, wish):
+    """(n,) bool: bones whose rotation, and whose location, the action gives.  A root's location is travel and stays."""
+    allowed = [wish.bones is None or name in wish.bones for name in base.names]
+    turn = [(name, rotation_property(mode)) in keyed for name, mode in zip(base.names, base.modes, strict=True)]
+    bones = [armature.data.bones[name] for name in base.names]
+    free = [bone.parent is not None and not bone.use_connect for bone in bones]
+    move = [(name, "location") in keyed and free[i] for i, name in enumerate(base.names)]
+    return np.array(turn) & allowed, np.array(move) & allowed
+
+
+def _between(a, b):
+    """Vector parts (T, n, 3) of the rotations from a to b."""
+    return multiply(conjugate(a), b)[..., 1:]
+
+
+def _hidden(armature, targets):
+    """What blending can't reach, in one sentence."""
+    owners = {name: owner for name, owner in rig.constraint_owners(armature).items() if name in targets}
+    if not owners:
+        return []
+    bone, owner = next(iter(owners.items()))
+    return ["Blending doesn't show on {} bones that something else moves ('{}': {}).".format(len(owners), bone, owner)]

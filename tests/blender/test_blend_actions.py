@@ -1,0 +1,249 @@
+"""Blend Actions: walking and waving on the demo character and on KayKit's, over every rotation mode, and taken off."""
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions, choosing, records
+from bl_ext.user_default.parametric_dynamics.core.rotation import exp
+
+from . import conftest
+from .acceptance_tools import between, orientations
+from .interface_tools import OPS, names, short
+from .layer_tools import differences, farthest, file_state, joints, key_pose, set_frame, tripod
+
+KAYKIT = "1_game_characters/kaykit/manny_med_mod.gltf"
+KAYKIT_CLIPS = "1_game_characters/kaykit/Med_MovementBasic.glb"
+KAYKIT_WAVE = "1_game_characters/kaykit/Med_Simulation.glb"
+NEUTRAL = 0.05  # mm at human size, through float32 channels
+
+
+def bone_index(armature, name):
+    return list(armature.pose.bones.keys()).index(name)
+
+
+def keep_actions():
+    for action in bpy.data.actions:
+        action.use_fake_user = True
+
+
+def make_salute(armature, start=0, end=48):
+    """An action in which the right arm is raised and its forearm waves, and the rest is not keyed."""
+    frames = np.arange(start, end + 1.0)
+    sway = np.sin(2 * np.pi * (frames - start) / 12.0)[:, None]
+    turns = {
+        "upper_arm.R": np.tile([0.0, 0.0, 2.0], (len(frames), 1)),
+        "forearm.R": sway * [0.0, 0.0, 0.7],
+    }
+    curves = []
+    for bone, vectors in turns.items():
+        path = actions.bone_path(bone, "rotation_quaternion")
+        q = exp(vectors)
+        curves += [actions.Curve(actions.Channel(path, i), bone, q[:, i]) for i in range(4)]
+    action, _ = actions.create("Salute", armature, curves, frames)
+    action.use_fake_user = True
+    return action
+
+
+@pytest.fixture
+def demo(fresh_scene):
+    OPS.add_demo_character()
+    rig = bpy.context.active_object
+    make_salute(rig)
+    keep_actions()
+    short(rig)
+    set_frame(1)
+    return rig
+
+
+class TestDemo:
+    def test_an_arm_alone(self, demo):
+        """The arm is raised, all else walks on, and before, after and once removed everything is as it was."""
+        frames = np.arange(1.0, 70.0)
+        state, walk = file_state(), orientations(demo, frames)
+        set_frame(1)
+        places = joints(demo, frames)
+        set_frame(1)
+        assert OPS.blend_actions(action="Salute", frame=10.0) == {"FINISHED"}
+        assert names(demo) == ["Walk + Salute"]
+        assert records.is_blend(demo.parametric_dynamics_reactions[0])
+        both, moved = orientations(demo, frames), joints(demo, frames)
+        off = between(walk, both)
+        outside = (frames <= 10) | (frames >= 58)
+        assert farthest(places[outside], moved[outside]) < NEUTRAL
+        shown = (frames >= 20) & (frames <= 48)
+        arm = bone_index(demo, "upper_arm.R")
+        assert off[shown, arm].min() > 40.0
+        others = [i for i, bone in enumerate(demo.pose.bones) if not bone.name.endswith("arm.R")]
+        below = {bone.name for bone in demo.pose.bones["upper_arm.R"].children_recursive}
+        others = [i for i in others if demo.pose.bones[i].name not in below]
+        assert off[:, others].max() < 0.05
+        assert OPS.remove_reaction() == {"FINISHED"}
+        set_frame(1)
+        assert differences(state, file_state()) == []
+
+    def test_walk_and_wave(self, demo):
+        """The demo's own wave keys the whole body, standing: the arm follows it, the legs walk on."""
+        frames = np.arange(1.0, 100.0)
+        walk = orientations(demo, frames)
+        choosing.play(demo, next(offered for offered in choosing.candidates(demo) if offered.title == "Wave"))
+        wave = orientations(demo, frames - 9.0)
+        choosing.play(demo, next(offered for offered in choosing.candidates(demo) if offered.title == "Walk"))
+        set_frame(1)
+        assert OPS.blend_actions(action="Wave", frame=10.0) == {"FINISHED"}
+        both = orientations(demo, frames)
+        off = {bone.name: between(walk, both)[:, i] for i, bone in enumerate(demo.pose.bones)}
+        shown = (frames >= 30) & (frames <= 65)
+        print({name: round(float(values.max()), 1) for name, values in off.items()})
+        arm = bone_index(demo, "upper_arm.R")
+        assert off["upper_arm.R"][shown].min() > 60.0
+        assert between(wave, both)[shown, arm].max() < 20.0
+        assert max(off[name + side].max() for name in ("thigh", "shin", "foot") for side in (".L", ".R")) < 4.0
+
+    def test_it_goes_where_the_importances_say(self, demo):
+        """400 over 10: 400/410 of the way from the walk's arm to the wave's, in the middle of the sustain."""
+        frame = 34.0
+        pose = demo.pose.bones["upper_arm.R"]
+        set_frame(frame)
+        walk = pose.matrix_basis.to_quaternion()
+        wave = exp(np.array([0.0, 0.0, 2.0]))
+        settings = {"automatic": False, "clip_importance": "UNIMPORTANT", "action_importance": "VERY_IMPORTANT"}
+        assert OPS.blend_actions(action="Salute", frame=10.0, **settings) == {"FINISHED"}
+        set_frame(frame)
+        both = pose.matrix_basis.to_quaternion()
+        whole = np.degrees(walk.rotation_difference(type(walk)(wave)).angle)
+        gone = np.degrees(walk.rotation_difference(both).angle)
+        left = np.degrees(type(walk)(wave).rotation_difference(both).angle)
+        assert gone == pytest.approx(400 / 410 * whole, abs=0.05)
+        assert left == pytest.approx(10 / 410 * whole, abs=0.05)
+
+    def test_two_hits_over_it(self, demo):
+        """Walk + wave + two hits, and removed in another order than made."""
+        state = file_state()
+        OPS.blend_actions(action="Salute", frame=4.0)
+        both = orientations(demo, np.arange(1.0, 60.0))
+        set_frame(1)
+        assert OPS.apply_hit_reaction(frame=12.0) == {"FINISHED"}
+        assert OPS.apply_hit_reaction(frame=30.0, situation="chest_front") == {"FINISHED"}
+        assert len(names(demo)) == 3
+        hurt = orientations(demo, np.arange(1.0, 60.0))
+        off = between(both, hurt).max(axis=1)
+        assert off[:11].max() < 0.05 and off[13:18].max() > 10.0 and off[31:36].max() > 10.0
+        demo.parametric_dynamics.active_reaction = 0
+        assert OPS.remove_reaction() == {"FINISHED"}
+        OPS.remove_all()
+        set_frame(1)
+        demo.parametric_dynamics.active_reaction = 0
+        assert differences(state["animation"], file_state()["animation"]) == []
+        assert differences(state["poses"], file_state()["poses"]) == []
+
+    def test_selected_bones_only_and_repeated(self, demo):
+        bpy.ops.object.mode_set(mode="POSE")
+        for bone in demo.pose.bones:
+            holder = bone if hasattr(bone, "select") else bone.bone
+            holder.select = bone.name == "forearm.R"
+        walk = orientations(demo, [100.0])
+        OPS.blend_actions(action="Salute", frame=10.0, bones="SELECTED", repeat=True, whole=False, sustain=5.0)
+        curves = actions.all_curves(demo.parametric_dynamics_reactions[0].action)
+        assert {choosing.bone_of(curve.data_path) for curve in curves} == {"forearm.R"}
+        assert between(walk, orientations(demo, [100.0]))[0, bone_index(demo, "forearm.R")] > 5.0
+        bpy.ops.object.mode_set(mode="OBJECT")
+
+    def test_fewer_keys(self, demo):
+        frames = np.arange(1.0, 60.0, 0.25)
+        OPS.blend_actions(action="Salute", frame=10.0)
+        full, keys = orientations(demo, frames), key_count(demo)
+        OPS.remove_reaction()
+        demo.parametric_dynamics.key_tolerance = 2.0
+        OPS.blend_actions(action="Salute", frame=10.0)
+        assert between(full, orientations(demo, frames)).max() <= 2.0
+        assert key_count(demo) < 0.6 * keys
+
+    def test_refusals_change_nothing(self, demo):
+        empty = bpy.data.actions.new("Empty")
+        empty.use_fake_user = True
+        state = file_state()
+        for given, said in (
+            ({"action": "Salut"}, "Salute"),
+            ({"action": "Empty"}, "moves no bone"),
+            ({"action": "Salute", "bones": "SELECTED"}, "changes nothing"),
+            ({"action": "Salute", "whole": False, "attack": 0.0, "sustain": 0.0, "relaxation": 0.0}, "no length"),
+        ):
+            with pytest.raises(RuntimeError, match=said):
+                OPS.blend_actions(frame=10.0, **given)
+            assert differences(state, file_state()) == []
+
+    def test_update_says_what_to_do_instead(self, demo):
+        OPS.blend_actions(action="Salute", frame=10.0)
+        state = file_state()
+        with pytest.raises(RuntimeError, match="blends two actions"):
+            OPS.update_reaction()
+        assert differences(state, file_state()) == []
+
+
+def key_count(armature):
+    curves = actions.all_curves(armature.parametric_dynamics_reactions[0].action)
+    return sum(len(curve.keyframe_points) for curve in curves)
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "XYZ", "ZYX", "AXIS_ANGLE"])
+def test_every_rotation_mode(fresh_scene, mode):
+    """At full importance over nothing a bone is where the other action has it, and its location too."""
+    rig = tripod([mode] * 3)
+    key_pose(rig, np.random.default_rng(5), (0, 30, 60), strength=0.3)
+    walk = rig.animation_data.action
+    rig.animation_data.action = None
+    key_pose(rig, np.random.default_rng(6), (0, 20, 50), strength=0.3)
+    wave = rig.animation_data.action
+    wave.name = "Other"
+    there = orientations(rig, [25.0])
+    keep_actions()
+    actions.assign(rig.animation_data, walk, walk.slots[0].identifier if actions.LAYERED else "")
+    set_frame(1)
+    state, here = file_state(), orientations(rig, [25.0, 60.0])
+    set_frame(1)
+    settings = {"automatic": False, "clip_importance": "UNIMPORTANT", "action_importance": "VERY_IMPORTANT"}
+    assert OPS.blend_actions(action="Other", frame=0.0, attack=0.4, relaxation=0.4, **settings) == {"FINISHED"}
+    both = orientations(rig, [25.0, 60.0])
+    assert between(both[0], there[0]).max() < 0.12 * between(here[0], there[0]).max()
+    assert between(both[1], here[1]).max() < 0.05
+    OPS.remove_reaction()
+    set_frame(1)
+    assert differences(state, file_state()) == []
+
+
+@pytest.fixture
+def kaykit(open_file, data, fresh_scene, tmp_path):
+    """KayKit's figure, walking, with the clips of another file that waves."""
+    rig = open_file(data / KAYKIT, data / KAYKIT_CLIPS)[0]
+    name = rig.name
+    choosing.play(rig, next(offered for offered in choosing.candidates(rig) if offered.title == "Walking_A"))
+    before = set(bpy.data.objects)
+    conftest._load(data / KAYKIT_WAVE, tmp_path)
+    bpy.data.batch_remove([item for item in bpy.data.objects if item not in before])
+    keep_actions()
+    rig = bpy.data.objects[name]
+    bpy.context.view_layer.objects.active = rig
+    set_frame(1)
+    return rig
+
+
+def test_kaykit_waves_while_walking(kaykit):
+    rig = kaykit
+    wave = next(offered for offered in choosing.candidates(rig) if offered.title == "Waving")
+    frames = np.arange(1.0, 60.0)
+    state, walk = file_state(), orientations(rig, frames)
+    set_frame(1)
+    assert OPS.blend_actions(action=wave.name, frame=6.0) == {"FINISHED"}
+    print(names(rig), wave)
+    both = orientations(rig, frames)
+    off = between(walk, both)
+    shown = slice(12, 26)
+    parts = {bone.name: float(off[shown, i].max()) for i, bone in enumerate(rig.pose.bones)}
+    print({name: round(value) for name, value in parts.items()})
+    arm = max(value for name, value in parts.items() if "arm" in name.lower())
+    leg = max(value for name, value in parts.items() if "leg" in name.lower())
+    assert arm > 40.0 and leg < 15.0
+    assert off[:5].max() < 0.05
+    OPS.remove_reaction()
+    set_frame(1)
+    assert differences(state, file_state()) == []
