@@ -1,9 +1,11 @@
 """Blend Actions: walking and waving on the demo character and on KayKit's, over every rotation mode, and taken off."""
 
+from types import SimpleNamespace
+
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import actions, choosing, records
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions, choosing, operators_blend, records
 from bl_ext.user_default.parametric_dynamics.core.rotation import exp
 
 from . import conftest
@@ -171,6 +173,18 @@ class TestDemo:
             with pytest.raises(RuntimeError, match=said):
                 OPS.blend_actions(frame=10.0, **given)
             assert differences(state, file_state()) == []
+
+    def test_the_dialog_asks_for_what_the_operator_has(self, demo):
+        has = operators_blend.DYNAMICS_OT_blend_actions.__annotations__
+        asked = []
+        layout = SimpleNamespace(
+            prop=lambda _, name: asked.append(name),
+            prop_search=lambda _, name, owner, items: asked.append(name) or getattr(owner, items)["Wave"],
+        )
+        for whole, automatic in ((True, True), (False, False)):
+            dialog = SimpleNamespace(layout=layout, whole=whole, automatic=automatic)
+            operators_blend.DYNAMICS_OT_blend_actions.draw(dialog, bpy.context)
+        assert set(asked) == set(has) - {"slot"}
 
     def test_update_says_what_to_do_instead(self, demo):
         OPS.blend_actions(action="Salute", frame=10.0)
