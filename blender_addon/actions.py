@@ -154,7 +154,7 @@ def set_keys(fcurve: Any, frames: Array, values: Array, shape: Shape | None = No
     points = fcurve.keyframe_points
     at = np.arange(len(frames)) if shape is None else shape.at
     points.add(len(at))
-    co = np.stack((frames[at], values[at]), axis=-1)
+    co = np.stack((frames, values), axis=-1)[at]
     points.foreach_set("co", co.astype(np.float32).ravel())
     straight = np.ones(len(at), dtype=bool) if shape is None else shape.straight
     points.foreach_set("interpolation", np.where(straight, LINEAR, BEZIER).astype(np.int32))

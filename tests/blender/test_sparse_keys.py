@@ -10,7 +10,7 @@ from bl_ext.user_default.parametric_dynamics.blender_addon.channels import Targe
 from bl_ext.user_default.parametric_dynamics.core import rotation
 from bl_ext.user_default.parametric_dynamics.core.errors import SituationError
 
-from .acceptance_tools import between, orientations
+from .acceptance_tools import between, loaded, orientations, solved
 from .interface_tools import OPS, add_demo, names
 from .layer_tools import differences, file_state, key_pose, set_frame, tripod
 
@@ -93,6 +93,31 @@ class TestDemo:
         assert count(demo, names(demo)[0]) == keys
         assert demo.parametric_dynamics.key_tolerance == 1.0  # the panel shows the reaction's settings
         assert settings.recipe(demo).key_tolerance == 1.0
+
+
+CHARACTERS = {
+    "kaykit": ("kaykit/manny_med_mod.gltf", "kaykit/Med_MovementBasic.glb"),
+    "cyberpunk": ("quaternius/cyberpunk_Character.glb", None),
+    "pab_walk": ("ozz_pab/pab_walk.fbx", None),
+}
+
+
+@pytest.mark.parametrize("name", CHARACTERS)
+def test_characters_of_others(fresh_scene, data, name):
+    """Fine tolerances too, though the NLA's own grain shows 0.05 degrees where deltas fade out."""
+    path, other = (part and data / "1_game_characters" / part for part in CHARACTERS[name])
+    armature = loaded(path, clip=other)
+    job, reaction = solved(armature)
+    looks = np.arange(job.frames[0] - 1.0, job.frames[-1] + 1.0, 0.25)
+    made = job.write(bpy.context, reaction)
+    full, keys = orientations(armature, looks), count(armature, made)
+    layer.remove(bpy.context, armature, made)
+    for tolerance, most in ((0.25, 0.55), (0.5, 0.4)):
+        made = job.write(bpy.context, reaction, key_tolerance=tolerance)
+        off, share = worst(full, orientations(armature, looks)), count(armature, made) / keys
+        print("{} at {}: {:.1f} % of the keys, {:.3f} degrees off".format(name, tolerance, 100 * share, off))
+        assert off <= tolerance and share < most
+        layer.remove(bpy.context, armature, made)
 
 
 def waves(rng, size, strength):
