@@ -238,7 +238,7 @@ class DYNAMICS_PG_settings(PropertyGroup):
         name="Layer", description="How the baked layer mixes with the clip", items=BLENDS, override=OVERRIDE
     )
     key_tolerance: FloatProperty(
-        name="Key Tolerance (°)",
+        name="Sparse Keys (°)",
         description=(
             "Leave out keys as long as no bone turns further than this from the full bake, at any frame or between. "
             "0: a key at every frame"
@@ -266,6 +266,9 @@ class DYNAMICS_PG_settings(PropertyGroup):
         min=0,
         update=_reaction_chosen,
         override=OVERRIDE,
+    )
+    quality: StringProperty(
+        name="Quality", description="The last grade of the motion by itself (JSON)", options={"HIDDEN"}, override=OVERRIDE
     )
 
 
