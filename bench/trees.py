@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.dynamics import kinematics
+from core.dynamics import kinematics, with_twist
 from core.dynamics.inverse import of_motion
 from core.forces import Limit, Muscle
 from core.model import FREE, SPHERICAL, Model, State
@@ -129,7 +129,7 @@ def forces(body, reference):
     kin = kinematics(body, State(reference.rotation[:-1:20], reference.position[:-1:20], reference.twist[::20]))
     carried, n = effective_inertia(body, kin), body.n
     omega = 2.0 * np.pi * FREQUENCY
-    feed_forward = of_motion(body, kinematics(body, reference.arrivals()), reference.acceleration, np.zeros(3))
+    feed_forward = of_motion(body, with_twist(body, kinematics(body, reference.arrivals()), reference.passing()), reference.acceleration, np.zeros(3))
     K, D = omega**2 * carried, 2.0 * RATIO * omega * carried
     muscle = Muscle(K, D, np.ones(reference.steps), np.full(n, np.inf), np.ones(n), feed_forward)
     hinged = np.array([name.split(".")[0] in HINGED for name in body.names])

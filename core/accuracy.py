@@ -1,17 +1,18 @@
 """How fine the sub-steps must be for a set of muscles, and what to say where no sub-step is fine enough.
 
-The implicit step damps a spring of the circular frequency w by about w h / 2 of its critical damping: measured on a
-human under 50 N s (tests/core/test_stability.py), halving the step changes peaks by 7 % at w h = 0.08, 17 % at 0.3 and
-25 % at 0.5.  So a step that keeps w h below `FINE` changes them by less than 5 %.
+The leapfrog shows a spring of the circular frequency w to the second order in w h: measured on a human under 50 N s
+(tests/core/test_stability.py), halving the step changes peaks by at most 1.2 % at w h = 0.08, 0.9 % at 0.5 and 2.7 % at
+0.8.  Beyond `forces.step.SHOWN` springs begin to be damped, so that is where steps are halved.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 
+from .forces.step import SHOWN
 from .rotation import Array
 
-FINE = 0.065  # [rad] most w h of a muscle in a sub-step
+FINE = SHOWN  # [rad] most w h of a muscle in a sub-step
 UNDAMPED = 0.05  # damping ratio below which heavy bodies take energy from rounding in time
 HEAVY = 10.0  # times the mass of all that carries a body
 

@@ -43,8 +43,8 @@ def diagnose(
     All parts are solved with the whole step's inertia and impedance, so that they add up to what `step` does.
     """
     kin = kinematics(model, run.state)
-    _, whole = moment(model, reference, forces, gravity, run, h, kin)
-    inertia, _ = equations(model, kin, whole)
+    now, whole = moment(model, reference, forces, gravity, run, h, kin)
+    inertia, _ = equations(model, now.passing, whole)
     still = replace(kin, c=np.zeros_like(kin.c), V=np.zeros_like(kin.V), vx=np.zeros_like(kin.vx))
     parts = []
     for force in forces:
@@ -54,7 +54,7 @@ def diagnose(
     parts.append(_answer(model, inertia, still, Load.zero(model, gravity)))
     motion = Load.zero(model, np.zeros(3))
     motion.prescribed, motion.Z, motion.body_Z = whole.prescribed, whole.Z, whole.body_Z
-    parts.append(_answer(model, inertia, kin, motion))
+    parts.append(_answer(model, inertia, now.passing, motion))
     names = [type(force).__name__ for force in forces]
     return Diagnosis((*names, "gravity", "motion"), model.names, np.stack(parts))
 

@@ -3,7 +3,7 @@
 `react` is a generator (progress 0..1 per yield) that returns a `Reaction`; the host drives it and may drop it.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from .actor import Actor
 from .blows import Blow, Hit
 from .dynamics import forward, forward_light
+from .errors import SimulationError
 from .model import Model
 from .reference import Reference, to_joints, to_world
 from .resample import hermite
@@ -18,14 +19,14 @@ from .rotation import Array, conjugate, exp, log, multiply
 from .simulate import Run, simulate
 from .situation import BoneSetting, Situation
 from .skeleton import Clip
-from .stage import Stage
+from .stage import HALVINGS, SUBSTEP, Stage
 
 __all__ = ["Hit", "Reaction", "react", "run"]
 
-SUBSTEP = 1.0 / 120.0  # [s]
 STRETCH, CALM_STRETCH = 0.1, 0.4  # [s] simulated with one length of sub-step, around the blow and later
 TURN_PER_STEP = 0.12  # [rad] most turn of a body in one sub-step; faster stretches are repeated with half the sub-step
-MOST_HALVINGS = 5
+FINEST = SUBSTEP * 0.5**HALVINGS - 1e-9  # [s] for turns that are too fast
+LAST_RESORT = FINEST / 8.0  # [s] where all else breaks down
 TAIL = 1.0  # [s] after the last blow, from where on calm stretches take sub-steps twice as long
 
 
@@ -120,28 +121,40 @@ def react(
     solver = forward if stage.situation.coupled else forward_light
     end = max(blow.simulated for blow in stage.blows)
     parts: list[_Stretch] = []
-    now, halvings, before, state = stage.start, 0, SUBSTEP, None
+    now, halvings, before, arrived = stage.start, stage.finer, SUBSTEP, None
     while now < end - 1e-6:
         h = SUBSTEP * 0.5**halvings
         length = min(_stretch(stage, now, halvings), end - now)
-        reference = stage.reference(now, max(int(np.ceil(length / h - 1e-6)), 1), h, before)
+        steps = max(int(np.ceil(length / h - 1e-6)), 1)
+        reference = stage.reference(now, steps, h, before, parts[-1].reference.acceleration[-1] if parts else 0.0)
         forces = stage.forces(reference)
-        runs = [Run(0, stage.kicked(state or reference.state(0), now, reference))]
-        for run in simulate(stage.model, reference, forces, actor.gravity, runs[0], solver):
+        last = arrived or Run(0, reference.state(0))
+        runs = [Run(0, stage.kicked(last.state, now, reference), acceleration=last.acceleration)]
+        steps_on = simulate(stage.model, reference, forces, actor.gravity, runs[0], solver)
+        for run in _careful(steps_on, 0.5 * h >= LAST_RESORT):
             runs.append(run)
-            if run.fastest * h > TURN_PER_STEP and halvings < MOST_HALVINGS:
+            if run.fastest * h > TURN_PER_STEP and 0.5 * h >= FINEST:
                 break
             yield min((now + run.k * h - stage.start) / (end - stage.start), 1.0)
         if runs[-1].k < reference.steps:
             halvings += 1
             continue
         parts.append(_Stretch(reference, runs))
-        state, before = runs[-1].state, h
+        arrived, before = runs[-1], h
         now = float(reference.times[-1])
-        least = -1 if now - stage.blows[-1].start >= TAIL - 1e-6 else 0
+        least = stage.finer - (now - stage.blows[-1].start >= TAIL - 1e-6)
         calm = runs[-1].fastest * 2.0 * h < TURN_PER_STEP
         halvings = max(halvings - 1, least) if calm else halvings
     return _reaction(stage, parts)
+
+
+def _careful(runs: Iterator[Run], again: bool) -> Iterator[Run]:
+    """The runs; one that breaks down ends early as long as the sub-step can be halved."""
+    try:
+        yield from runs
+    except SimulationError:
+        if not again:
+            raise
 
 
 def _stretch(stage: Stage, now: float, halvings: int) -> float:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .dynamics import Factor, Kinematics, Load, forward, kinematics
+from .dynamics import Factor, Kinematics, Load, forward, kinematics, with_twist
 from .errors import SimulationError
 from .forces import Force, Step, deviation
 from .model import Model, State
-from .reference import Reference, advance
+from .reference import Reference, advance, passing
 from .rotation import Array, conjugate, exp, log, multiply
 from .spatial import apply
 
@@ -24,12 +24,14 @@ class Run:
 
     k: the step that comes next.  state: on arrival at pose k.  fastest: the largest angular speed met [rad/s].
     band: what the slow band keeps until its next refresh.
+    acceleration: (..., n, 6) in the last step, None = the clip's.
     """
 
     k: int
     state: State
     fastest: float = 0.0
     band: tuple[Kinematics, Factor] | None = None
+    acceleration: Array | None = None
 
 
 def simulate(
@@ -43,9 +45,11 @@ def simulate(
 ) -> Iterator[Run]:
     """Yield the run after every sub-step; drop the generator to cancel, hand a run back as `start` to go on.
 
-    The integrator is linearly implicit: forces bring their impedances, the velocity is updated by the solved
-    acceleration, then the pose by the new velocity.  Prescribed joints take the clip's acceleration and return to it
-    from wherever they are, so a run may go on under another model: joints become prescribed, or free, without a jump.
+    The integrator is a leapfrog, linearly implicit: twists belong to the middle of the steps, poses to their ends.
+    Forces bring their impedances, the solved acceleration updates the twist, the new twist the pose.  It is of second
+    order for what a step can show, and damps what it can't (`forces.step`).  Prescribed joints take the clip's
+    acceleration and return to it from wherever they are, so a run may go on under another model: joints become
+    prescribed, or free, without a jump.
     refresh: kinematics, inertia, bias and what acts on bodies are renewed every so many steps (the slow band); joint
     forces in all.
     Raises SimulationError naming the bone where the motion is no longer finite.
@@ -60,9 +64,11 @@ def simulate(
 def moment(
     model: Model, reference: Reference, forces: Sequence[Force], gravity: Array, run: Run, h: float, kin: Kinematics
 ) -> tuple[Step, Load]:
-    """What acts in the step that comes next."""
+    """What acts in the step that comes next, and what its solver sees; kin: of the run's state."""
     k, state = run.k, run.state
-    now = Step(model, reference, state, kin, k, float(reference.times[k]), h, *deviation(reference, state, k))
+    gone = reference.last if run.acceleration is None else run.acceleration
+    ahead = with_twist(model, kin, passing(state.twist, gone, h))
+    now = Step(model, reference, state, kin, ahead, k, float(reference.times[k]), h, *deviation(reference, state, k))
     load = Load.zero(model, gravity, state.twist.shape[:-2])
     load.expected = now.a_clip
     load.prescribed = apply(model.residual, reference.acceleration[k] - _return(now.e, now.e_dot, h))
@@ -85,20 +91,21 @@ def step(
     k, state = run.k, run.state
     held = run.band if k % refresh else None
     kin = held[0] if held else kinematics(model, state)
-    _, load = moment(model, reference, forces, gravity, run, h, kin)
+    now, load = moment(model, reference, forces, gravity, run, h, kin)
     if refresh == 1:
-        u, band = solver(model, kin, load), None
+        u, band = solver(model, now.passing, load), None
     else:
-        band = held or (kin, Factor.of(model, kin, load))
+        band = held or (kin, Factor.of(model, now.passing, load))
         u = band[1].forward(model, load)
-    twist = state.twist + h * (load.prescribed + model.expand(u))
+    acceleration = load.prescribed + model.expand(u)
+    twist = state.twist + h * acceleration
     if not np.isfinite(twist).all():
         bad = model.names[int(np.argwhere(~np.isfinite(twist))[0, -2])]
         raise SimulationError(f"The simulation broke down at bone '{bad}'. Lower the impulse or raise the bone's mass.")
     rotation, position = advance(state.rotation, state.position, twist, h)
     rotation = _on_axes(model, reference.rotation[k + 1], rotation)
     speed = float(np.sqrt(np.max(np.einsum("...i,...i->...", kin.V[..., :3], kin.V[..., :3]))))
-    return Run(k + 1, State(rotation, position, twist), max(run.fastest, speed), band)
+    return Run(k + 1, State(rotation, position, twist), max(run.fastest, speed), band, acceleration)
 
 
 def _return(e: Array, e_dot: Array, h: float) -> Array:

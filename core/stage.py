@@ -7,18 +7,19 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from . import hinges, links, tuning
+from . import accuracy, hinges, links, tuning
 from .actor import Actor, base_role
 from .blows import Hit, land, throttle
-from .dynamics import kinematics
+from .dynamics import kinematics, with_twist
 from .errors import SituationError
 from .forces import Force
 from .model import State
 from .reference import Reference, build, to_joints, to_world
-from .rotation import conjugate, rotate, to_matrix
+from .rotation import Array, conjugate, rotate, to_matrix
 from .situation import BoneSetting, Situation
 from .skeleton import Clip
 
+SUBSTEP, HALVINGS = 1.0 / 120.0, 5  # [s], and how often it may be halved for accuracy's sake
 COARSE = 1.0 / 20.0  # [s] between the poses at which inertias are averaged
 
 
@@ -49,7 +50,8 @@ class Stage:
         self.moving = np.array([len(j) > 0 for j in self.model.joints])
         if not self.moving.any():
             raise SituationError(
-                f"Situation '{self.situation.name}' moves no bone of this rig. Choose another or set bones to Simulated."
+                f"Situation '{self.situation.name}' moves no bone of this rig. "
+                "Choose another or set bones to Simulated."
             )
         self.samples = clip.times
         self.joints = to_joints(self.model, q, p)
@@ -59,6 +61,8 @@ class Stage:
         still = np.zeros_like(whole.twist)
         kin = kinematics(self.model, State(whole.rotation[:-1], whole.position[:-1], still))
         self.inertia = tuning.effective_inertia(self.model, kin)
+        self.finer, doubts = self._accuracy()
+        self.warnings += doubts
         self.pulses = [
             force for blow in self.blows for force in blow.forces(actor, self.model, self._state(blow.start))
         ]
@@ -66,6 +70,14 @@ class Stage:
     def settings_for(self, situation: Situation, settings: Mapping[str, BoneSetting]) -> list[BoneSetting]:
         """Every body's setting in a situation."""
         return [tuning.setting_of(self.actor, situation, settings, i) for i in range(len(self.actor.names))]
+
+    def _accuracy(self) -> tuple[int, list[str]]:
+        """How often sub-steps must be halved for the fastest muscle, and what then still is in doubt."""
+        f, ratio = tuning.muscles(self.situation, self.settings, self.base)
+        f, ratio = np.where(self.moving, f, 0.0), np.where(self.moving, ratio, np.inf)
+        mass = self.actor.masses.mass[self.actor.order]
+        told = accuracy.doubts(self.actor.names, mass, self.actor.parent, f, ratio, SUBSTEP, HALVINGS)
+        return min(accuracy.halvings(float(f.max()), SUBSTEP), HALVINGS), told
 
     def _state(self, time: float) -> State:
         """The clip's own state at a moment."""
@@ -103,10 +115,10 @@ class Stage:
         moving[support] = True
         return moving, base
 
-    def reference(self, start: float, steps: int, h: float, before: float) -> Reference:
-        """The clip from a moment on, in sub-steps of length h; `before` is the length of the sub-step that ends
-        there."""
-        return build(self.samples, *self.joints, start, steps, h, before)
+    def reference(self, start: float, steps: int, h: float, before: float, last: Array | float = 0.0) -> Reference:
+        """The clip from a moment on, in sub-steps of length h; `before` and `last` are length and acceleration of the
+        sub-step that ends there."""
+        return build(self.samples, *self.joints, start, steps, h, before, last)
 
     def forces(self, reference: Reference) -> list[Force]:
         """Muscles, limits, planted feet and the blow over a stretch of the clip."""
@@ -115,7 +127,15 @@ class Stage:
         bent = hinges.bend(actor, self.hinges, kin.R, kin.p)
         tone = tuning.tone([(b.situation, reference.times[:-1] - b.start) for b in self.blows])
         muscle = tuning.muscle(
-            self.model, reference, kin, tone, self.inertia, situation, self.settings, self.hinges, self.base
+            self.model,
+            reference,
+            with_twist(self.model, kin, reference.passing()),
+            tone,
+            self.inertia,
+            situation,
+            self.settings,
+            self.hinges,
+            self.base,
         )
         forces: list[Force] = [muscle, tuning.limit(actor, self.moving, self.inertia, self.hinges, bent)]
         if balls := tuning.balls(actor, self.moving, self.inertia):

@@ -57,6 +57,15 @@ def setting_of(actor: Actor, situation: Situation, bones: Mapping[str, BoneSetti
     return BoneSetting()
 
 
+def muscles(situation: Situation, settings: list[BoneSetting], base: int) -> tuple[Array, Array]:
+    """Frequency (n,) [Hz] and damping ratio (n,) of every body's muscle."""
+    f = np.array([situation.frequency if s.frequency is None else s.frequency for s in settings])
+    if base >= 0 and settings[base].frequency is None:
+        f[base] = situation.base_frequency
+    ratio = np.array([situation.ratio if s.ratio is None else s.ratio for s in settings])
+    return f, ratio
+
+
 def muscle(
     model: Model,
     reference: Reference,
@@ -70,12 +79,9 @@ def muscle(
 ) -> Muscle:
     """Springs of a frequency and a damping ratio about the joint's own inertia; stiff across a hinge's axis.
 
-    kin: of the reference's arrivals.  tone: (K,) factor on the stiffness at each step.
+    kin: of the reference's poses and passing twists.  tone: (K,) factor on the stiffness at each step.
     """
-    f = np.array([situation.frequency if s.frequency is None else s.frequency for s in settings])
-    if base >= 0 and settings[base].frequency is None:
-        f[base] = situation.base_frequency
-    ratio = np.array([situation.ratio if s.ratio is None else s.ratio for s in settings])
+    f, ratio = muscles(situation, settings, base)
     omega = 2.0 * np.pi * f[:, None, None]
     K, D = omega**2 * inertia, 2.0 * ratio[:, None, None] * omega * inertia
     across = np.eye(3) - hinges.axis[:, :, None] * hinges.axis[:, None, :]
@@ -85,7 +91,10 @@ def muscle(
     D[hinges.bodies, :3, :3] += 2.0 * stiff * about
     forward = of_motion(model, kin, reference.acceleration, np.zeros(3))
     n = model.n
-    return Muscle(K, D, tone, np.full(n, np.inf), np.full(n, situation.share), forward)
+    rate, pace = 4.0 * np.pi * ratio * f, 2.0 * np.pi * f
+    rate[hinges.bodies] += 2.0 * stiff
+    pace[hinges.bodies] = np.maximum(pace[hinges.bodies], stiff)
+    return Muscle(K, D, tone, np.full(n, np.inf), np.full(n, situation.share), forward, rate, pace)
 
 
 def tone(blows: list[tuple[Situation, Array]]) -> Array:

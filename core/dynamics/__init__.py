@@ -6,13 +6,13 @@ from .dense import Factor
 from .dense import forward as forward_dense
 from .impulse import coupling, effective_inverse, point_jacobian, response
 from .inverse import inverse
-from .kinematics import Kinematics, kinematics
+from .kinematics import Kinematics, kinematics, with_twist
 from .light import forward as forward_light
 from .load import Load
 from .momentum import Balance, balance
 from .tree import forward as forward_tree
 
-DENSE_UP_TO = 160  # degrees of freedom; measured with numpy's own and with the reference BLAS
+DENSE_UP_TO = 200  # degrees of freedom; with a slow BLAS the tree solver wins from about 150 on
 
 
 def forward(model: Model, kin: Kinematics, load: Load) -> Array:
@@ -36,4 +36,5 @@ __all__ = [
     "kinematics",
     "point_jacobian",
     "response",
+    "with_twist",
 ]

@@ -5,7 +5,7 @@ bodies add without transforms: sums along the tree are products with the ancesto
 pointer jumping in log2(depth) products instead of one per level.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,6 +45,14 @@ class Kinematics:
     def wrench(self, point: Array, force: Array) -> Array:
         """(..., 6) shared-frame wrench of a world force [N] that acts at a world point [m]."""
         return np.concatenate((cross(point - self.origin, force), force), axis=-1)
+
+
+def with_twist(model: Model, kin: Kinematics, twist: Array) -> Kinematics:
+    """The same poses with other velocities, twist (..., n, 6)."""
+    vJ = apply(kin.X, twist)
+    V = model.ancestor @ vJ
+    vx = motion_cross(V)
+    return replace(kin, V=V, vx=vx, c=apply(vx, vJ))
 
 
 def poses(model: Model, rotation: Array, position: Array) -> Array:

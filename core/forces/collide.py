@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..dynamics import Kinematics, kinematics
+from ..dynamics import Kinematics, kinematics, with_twist
 from ..model import Model
 from ..reference import Reference
 from ..rotation import Array, cross
@@ -65,7 +65,7 @@ class SelfCollision:
         kin = kinematics(model, reference.arrivals())
         depth, normal, points = self._nearest(kin)
         h = np.diff(reference.times)[:, None]
-        motion = ahead(model, kin, reference.acceleration, h[..., None])
+        motion = ahead(model, kin, with_twist(model, kin, reference.passing()), reference.acceleration, h[..., None])
         closing = np.einsum("...i,...i->...", normal, self._relative(points, motion))
         deepest = np.maximum(depth, depth - h * closing)
         return replace(self, sunk=np.maximum(deepest, 0.0) + MARGIN)

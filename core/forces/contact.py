@@ -69,7 +69,7 @@ def response(rows: Rows, load: Load, step: Step) -> tuple[Array, Array]:
     """(v, A): velocities of the rows (..., c, 3) at the end of the step without them, and the change (..., 3c, 3c) of
     velocity per impulse."""
     model, kin = step.model, step.kin
-    H, C = equations(model, kin, load)
+    H, C = equations(model, step.passing, load)
     flat = rows.wrench.reshape(rows.wrench.shape[:-4] + (-1, model.n, 6))
     carried = (model.ancestor.T @ flat)[..., model.dof_body, :]
     J = np.einsum("...rdk,...dk->...rd", carried, kin.axes(model))
@@ -77,13 +77,14 @@ def response(rows: Rows, load: Load, step: Step) -> tuple[Array, Array]:
         H, np.concatenate((np.swapaxes(J, -1, -2), (joint_forces(model, load) - C)[..., None]), -1)
     )
     aJ = load.prescribed + model.expand(answer[..., -1])
-    v = np.einsum("...caij,...ij->...ca", rows.wrench, ahead(model, kin, aJ, step.h)) - rows.drift
+    v = np.einsum("...caij,...ij->...ca", rows.wrench, ahead(model, kin, step.passing, aJ, step.h)) - rows.drift
     return v, J @ answer[..., :-1]
 
 
-def ahead(model: Model, kin: Kinematics, acceleration: Array, h: float | Array) -> Array:
+def ahead(model: Model, kin: Kinematics, passing: Kinematics, acceleration: Array, h: float | Array) -> Array:
     """(..., n, 6) shared-frame motions whose linear part gives every body point its velocity after a time h [s], as a
-    material point; acceleration: (..., n, 6) of the joint twists, body frame."""
-    a = model.ancestor @ (kin.c + apply(kin.X, acceleration))
-    a[..., 3:] += cross(kin.V[..., :3], kin.V[..., 3:])  # classical acceleration: the spatial one and omega x v
+    material point; passing: as in `Step`; acceleration: (..., n, 6) of the joint twists, body frame."""
+    a = model.ancestor @ (passing.c + apply(kin.X, acceleration))
+    V = passing.V
+    a[..., 3:] += cross(V[..., :3], V[..., 3:])  # classical acceleration: the spatial one and omega x v
     return kin.V + h * a

@@ -55,7 +55,7 @@ class HingeFriction:
         inner = np.flatnonzero(up >= 0)
         wrench[..., index, :, self.bodies, :3] = np.moveaxis(axes, -3, 0)
         wrench[..., inner, :, up[inner], :3] = -np.moveaxis(axes[..., inner, :, :], -3, 0)
-        drift = step.h * apply(axes, step.kin.c[..., self.bodies, :3])  # the axes turn with the body
+        drift = step.h * apply(axes, step.passing.c[..., self.bodies, :3])  # the axes turn with the body
         if self.clip:
             own = step.state.twist - step.e_dot + step.h * step.a_clip
             drift = drift + own[..., self.bodies, :3]

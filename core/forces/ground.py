@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..dynamics import kinematics
+from ..dynamics import kinematics, with_twist
 from ..model import Model
 from ..reference import Reference
 from ..rotation import Array, cross
@@ -44,7 +44,9 @@ class Ground:
         x = kin.p[:, self.bodies] + apply(kin.R[:, self.bodies], self.points)
         h = np.diff(reference.times)[:, None]
         depth = self.radius - (x + kin.origin[:, None] - self.origin) @ self.normal
-        v = _velocity(ahead(model, kin, reference.acceleration, h[..., None])[:, self.bodies], x)
+        passing = with_twist(model, kin, reference.passing())
+        motion = ahead(model, kin, passing, reference.acceleration, h[..., None])
+        v = _velocity(motion[:, self.bodies], x)
         deepest = np.maximum(depth, depth - h * ((v - self.velocity) @ self.normal))
         sunk = np.maximum(deepest, 0.0)
         return replace(self, sunk=sunk + MARGIN)

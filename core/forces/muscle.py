@@ -8,7 +8,7 @@ import numpy as np
 from ..dynamics import Load
 from ..rotation import Array
 from ..spatial import apply
-from .step import Step
+from .step import INERTIA, Step, implicit, stiff
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +18,8 @@ class Muscle:
     stiffness, damping: (n, 6, 6) body frames, turning and travel uncoupled.  tone: (K,) factor on the stiffness over
     time; damping goes with its root so that the damping ratio stays.  ceiling: (n,) most torque of the spring [N m],
     inf = none.  share: (n,) part of the clip's inverse dynamics and of the weight that is carried.
-    feed_forward: (K, n, 6) inverse dynamics without gravity.
+    feed_forward: (K, n, 6) inverse dynamics without gravity.  rate, pace: (n,) damping over inertia and circular
+    frequency [1/s], where they are known; without them springs are taken wholly at the end of the step.
     """
 
     stiffness: Array
@@ -27,6 +28,8 @@ class Muscle:
     ceiling: Array
     share: Array
     feed_forward: Array
+    rate: Array | float = np.inf
+    pace: Array | float = np.inf
 
     @cached_property
     def saturates(self) -> bool:
@@ -42,15 +45,17 @@ class Muscle:
         tone, h = self.tone[step.k], step.h
         G = step.rate
         back = np.swapaxes(G, -1, -2)
-        ahead = step.e + h * step.e_dot
-        ahead[..., :3] = step.e[..., :3] + h * apply(G, step.e_dot[..., :3])
+        slow = h * np.sqrt(tone)
+        late = stiff(slow * self.pace)[..., None]  # part that is taken at the end of the step
+        ahead = step.e + h * late * step.e_dot
+        ahead[..., :3] = step.e[..., :3] + h * late * apply(G, step.e_dot[..., :3])
         pull = tone * apply(self.stiffness, ahead)
         pull[..., :3] = apply(back, pull[..., :3])
         force = -pull - np.sqrt(tone) * apply(self.damping, step.e_dot)
-        Z = (h * np.sqrt(tone)) * self.damping + np.zeros(step.e.shape + (1,))
-        K = (h * h * tone) * self.stiffness
-        Z[..., :3, :3] += back @ K[:, :3, :3] @ G
-        Z[..., 3:, 3:] += K[:, 3:, 3:]
+        Z = (slow * implicit(slow * self.rate))[..., None, None] * self.damping + np.zeros(step.e.shape + (1,))
+        K = ((INERTIA + (1.0 - INERTIA) * late) * h * h * tone)[..., None] * self.stiffness
+        Z[..., :3, :3] += back @ K[..., :3, :3] @ G
+        Z[..., 3:, 3:] += K[..., 3:, 3:]
         if self.saturates:  # the impedance is cut alike: without any, a light body would chatter
             size = np.linalg.norm(force[..., :3], axis=-1)
             part = np.minimum(1.0, self.ceiling / np.maximum(size, 1e-300))

@@ -36,7 +36,7 @@ class Pulse:
 
     def add(self, load: Load, step: Step) -> None:
         """Mean force over the step at the point where it is now."""
-        part = self.fraction(step.t, step.h)
+        part = self.fraction(step.t - 0.5 * step.h, step.h)  # the step's kick acts at its pose
         if part != 0.0:
             at = step.kin.position()[..., self.body, :] + apply(step.kin.R[..., self.body, :, :], self.point)
             wrench = step.kin.wrench(at, np.broadcast_to(self.impulse * (part / step.h), at.shape))

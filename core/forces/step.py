@@ -16,6 +16,7 @@ from ..spatial import apply
 class Step:
     """What forces may look at: step k of length h [s] at time t, the state on arrival and its deviation from the clip.
 
+    kin: of the state; passing: with the velocities that the solver's velocity products see, half a step later.
     e: (..., n, 6) pose relative to the clip's, [rotation vector, displacement], body frame.
     rate: (..., n, 3, 3) d/dt of the rotation vector in e per angular velocity, see `rotation.log_and_rate`.
     e_dot: (..., n, 6) its velocity on arrival.  a_clip: (..., n, 6) the clip's joint acceleration, body frame.
@@ -25,6 +26,7 @@ class Step:
     reference: Reference
     state: State
     kin: Kinematics
+    passing: Kinematics
     k: int
     t: float
     h: float
@@ -61,6 +63,30 @@ def deviation(reference: Reference, state: State, k: int) -> tuple[Array, Array,
     flat = clip.reshape(clip.shape[:-2] + (12,))
     away = rotate(conjugate(state.rotation), state.position - reference.position[k])
     return np.concatenate((e, away), axis=-1), state.twist - flat[..., :6], flat[..., 6:], rate
+
+
+INERTIA = 0.25  # part of h^2 K that counts as inertia: from here on no spring is too stiff (Newmark 1959, beta)
+SHOWN, LOST = 0.5, 2.0  # [rad] turn of an oscillation in a step that still shows well, and that is lost between steps
+
+
+def stiff(turn: Array | float) -> Array:
+    """How much of a spring is taken at the end of the step, for the turn of its oscillation in a step [rad].
+
+    0 up to SHOWN: second order, keeps energy.  1 from LOST on: an oscillation that no step can show is damped away.
+    """
+    x = np.clip((np.asarray(turn) - SHOWN) / (LOST - SHOWN), 0.0, 1.0)
+    return x * x * (3.0 - 2.0 * x)
+
+
+def implicit(x: Array | float) -> Array:
+    """Part of a damper that acts at the end of the step, for x = step length times damping over inertia.
+
+    One half for slow dampers, which makes them second order; growing so that a step decays by exp(-x), however large.
+    """
+    x = np.asarray(x)
+    small = x < 1e-3
+    safe = np.where(small, 1.0, x)
+    return np.where(small, 0.5 + x / 12.0, -1.0 / np.expm1(-safe) - 1.0 / safe)
 
 
 def log_rate(e: Array) -> Array:

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..dynamics import Kinematics, Load, kinematics
+from ..dynamics import Kinematics, Load, kinematics, with_twist
 from ..model import Model
 from ..reference import Reference
 from ..rotation import Array, skew, vector
 from ..spatial import apply
-from .step import Step
+from .step import INERTIA, Step
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,8 @@ class Track:
     ) -> "Track":
         """Of points (m, 3) [m] in the frames of the bodies (m,).  kin: of the reference's arrivals, where at hand."""
         kin = kin or kinematics(model, reference.arrivals())
-        a = model.ancestor @ (kin.c + apply(kin.X, reference.acceleration))
+        passing = with_twist(model, kin, reference.passing())
+        a = model.ancestor @ (passing.c + apply(kin.X, reference.acceleration))
         R = kin.R[:, bodies]
         p = kin.p[:, bodies] + apply(R, points)
         twist, acceleration = (apply(to_point(p), v[:, bodies]) for v in (kin.V, a))
@@ -72,8 +73,8 @@ class WorldSpring:
         turn = vector(kin.R[..., self.bodies, :, :] @ np.swapaxes(clip.R[k], -1, -2))
         e = np.concatenate((turn, p + kin.origin[..., None, :] - clip.position[k]), axis=-1)
         e_dot = apply(at, kin.V[..., self.bodies, :]) - clip.twist[k]
-        Z = h * self.damping + h**2 * self.stiffness
-        f = -apply(self.stiffness, e + h * e_dot) - apply(self.damping, e_dot) + apply(Z, clip.acceleration[k])
+        Z = h * self.damping + INERTIA * h**2 * self.stiffness
+        f = -apply(self.stiffness, e) - apply(self.damping, e_dot) + apply(Z, clip.acceleration[k])
         back = np.swapaxes(at, -1, -2)
         load.add_body(self.bodies, apply(back, f), back @ Z @ at)
 

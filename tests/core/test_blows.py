@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from core.blows import Hit, land, throttle
 from core.dynamics import balance, kinematics
 from core.react import react, run

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.dynamics import Load, balance, kinematics
+from core.dynamics import Load, balance, kinematics, with_twist
 from core.dynamics.dense import mass_matrix
 from core.forces import (
     Air,
@@ -34,7 +34,7 @@ from core.forces.spring import capped
 from core.forces.step import log_rate
 from core.forces.swing import swing_twist
 from core.model import FREE, SPHERICAL, Model, State, revolute
-from core.reference import Reference, build
+from core.reference import Reference, build, passing
 from core.rotation import angle, exp, log, multiply
 from core.simulate import Run, simulate
 from core.spatial import inertia
@@ -63,7 +63,9 @@ def one_body(joint=FREE, mass=2.0, com=(0.0, 0.0, 0.0), about=(0.02, 0.05, 0.09)
 def moment_of(model, reference, state, k=0):
     kin = kinematics(model, state)
     h = float(reference.times[k + 1] - reference.times[k])
-    return Step(model, reference, state, kin, k, float(reference.times[k]), h, *deviation(reference, state, k))
+    gone = reference.acceleration[k - 1] if k else reference.last
+    ahead = with_twist(model, kin, passing(state.twist, gone, h))
+    return Step(model, reference, state, kin, ahead, k, float(reference.times[k]), h, *deviation(reference, state, k))
 
 
 def load_of(force, step, gravity=NONE):
@@ -421,14 +423,17 @@ def test_forces_work_on_batches(clip):
     """Three systems at once give what each gives alone."""
     model, reference = clip
     rng = np.random.default_rng(9)
-    q = multiply(reference.rotation[5], exp(0.5 * rng.normal(size=(3, model.n, 3))))
+    far, fast = rng.normal(size=(3, model.n, 3)), model.expand(rng.normal(size=(3, model.nv)))
     p = np.broadcast_to(reference.position[5], (3, model.n, 3))
-    twist = reference.arrival(5) + model.expand(rng.normal(size=(3, model.nv)))
     air = Air(np.array([2, 2]), rng.normal(size=(2, 3)), np.ones(2), np.ones(3))
     ball = Striker(3, np.ones(3), 0.5, np.ones(3), time=float(reference.times[5]))
     spike = Wrench(np.array([1, 1, 4]), rng.normal(size=(3, 3)), rng.normal(size=(3, 6)), local=True)
     field = Field(lambda x, t: x)
     for force in (*every_force(model, reference).values(), air, ball, spike, field):
+        # many sliding contacts in a violent state have more than one answer, so they are compared in a calmer one
+        size = 0.2 if isinstance(force, Contacts) else 1.0
+        q = multiply(reference.rotation[5], exp(0.5 * size * far))
+        twist = reference.arrival(5) + size * fast
         together = load_of(force, moment_of(model, reference, State(q, p, twist), 5), GRAVITY)
         for i in range(3):
             alone = load_of(force, moment_of(model, reference, State(q[i], p[i], twist[i]), 5), GRAVITY)
@@ -438,4 +443,6 @@ def test_forces_work_on_batches(clip):
                     assert all_ is None
                     continue
                 # contact forces are iterated to 1e-4 of the largest in the batch
-                np.testing.assert_allclose(all_[i], one, rtol=1e-3, atol=1e-3 * max(np.abs(one).max(), 1.0))
+                np.testing.assert_allclose(
+                    all_[i], one, rtol=1e-3, atol=1e-3 * max(np.abs(one).max(), 1.0), err_msg=f"{type(force)} {name}"
+                )

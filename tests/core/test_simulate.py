@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.dynamics import Load, balance, forward_dense, forward_tree, kinematics
+from core.dynamics import Load, balance, forward_dense, forward_tree, kinematics, with_twist
 from core.dynamics.dense import body_forces, joint_impedance, mass_matrix
 from core.dynamics.inverse import inverse, of_motion
 from core.errors import SimulationError
@@ -25,10 +25,13 @@ def muscle(model, reference, frequency, share=1.0, ratio=0.7):
     omega = 2 * np.pi * frequency
     zero = np.zeros_like(reference.twist[::50])
     kin = kinematics(model, State(reference.rotation[:-1:50], reference.position[:-1:50], zero))
-    ff = of_motion(model, kinematics(model, reference.arrivals()), reference.acceleration, np.zeros(3))
+    still = kinematics(model, reference.arrivals())
+    moving = with_twist(model, still, reference.passing())
+    ff = of_motion(model, moving, reference.acceleration, np.zeros(3))
     K = omega**2 * effective_inertia(model, kin)
     n = model.n
-    return Muscle(K, 2 * ratio / omega * K, np.ones(reference.steps), np.full(n, np.inf), np.full(n, share), ff)
+    tone, none, rate = np.ones(reference.steps), np.full(n, np.inf), np.full(n, 2 * ratio * omega)
+    return Muscle(K, 2 * ratio / omega * K, tone, none, np.full(n, share), ff, rate, np.full(n, omega))
 
 
 def last(generator):
@@ -177,7 +180,7 @@ def test_first_instant_velocity_is_the_inverse_effective_mass(rng):
     h = 1e-5
     reference = build(times, q, p, 0.2, 4, h)
     point, impulse = np.array([0.1, 0.05, -0.2]), np.array([1.0, 2.0, -0.5])
-    run = last(simulate(model, reference, [Pulse(5, point, impulse, 0.2, 4 * h)], np.zeros(3)))
+    run = last(simulate(model, reference, [Pulse(5, point, impulse, 0.2 - 0.5 * h, 4 * h)], np.zeros(3)))
     kin = kinematics(model, reference.state(0))
     x = kin.p[5] + kin.R[5] @ point
     wrench = np.concatenate((np.cross(x, impulse), impulse))
