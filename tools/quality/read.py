@@ -1,6 +1,6 @@
 """Read the clips of the corpus with the add-on and keep them as arrays; runs in a bpy environment, once.
 
-    ~/.cache/parametric_dynamics/envs/bpy-4.5/bin/python -m tools.quality.read DATA_FOLDER
+~/.cache/parametric_dynamics/envs/bpy-4.5/bin/python -m tools.quality.read DATA_FOLDER
 """
 
 import importlib
@@ -24,7 +24,7 @@ def main(data):
     folder = Path(os.environ["BLENDER_USER_RESOURCES"])
     installed.install(extension.package(extension.builder_in_wheel(sys.executable), folder / "package"))
     corpus.CACHE.mkdir(parents=True, exist_ok=True)
-    for source in corpus.SOURCES:
+    for source in (*corpus.SOURCES, *corpus.RESERVE):
         if not source.file.exists():
             np.savez_compressed(source.file, **read(bpy, data, source))
             print(source.name, flush=True)
@@ -34,7 +34,9 @@ def main(data):
 def read(bpy, data, source):
     """The skeleton and the clip as plain arrays."""
     ours = installed.MODULE + ".blender_addon."
-    module = {name: importlib.import_module(ours + name) for name in ("files", "rig", "clip", "source", "demo_character")}
+    module = {
+        name: importlib.import_module(ours + name) for name in ("files", "rig", "clip", "source", "demo_character")
+    }
     if source.path:
         clip = data / source.clip if source.clip else None
         opened = module["files"].open_input(data / source.path, clip, None, source.action)
