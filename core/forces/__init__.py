@@ -1,7 +1,7 @@
 """Forces: each adds its force and its impedance to the Load of one step, linearly implicit about the clip.
 
 With e and e' the deviation from the clip and its rate on arrival, and a - a_clip what the step adds to the rate,
-a spring of stiffness K and damping D gives f = -K e - D e' - Z (a - a_clip) with Z = h D / 2 + h^2 K / 4: of second order,
+a spring of stiffness K and damping D gives f = -K e - D e' - Z (a - a_clip) with Z = h D / 2 + h^2 K / 4: of 2nd order,
 and stable however stiff.  What oscillates faster than a step can show, limits and contacts are taken at the end of the
 step instead, f = -K (e + h e') - D e', Z = h D + h^2 K, which damps it.  On the clip every term is zero, so a force is
 silent there whatever its stiffness or its limits.  Forces that are meant to act on the clip too (wind, fields, springs
