@@ -1,9 +1,9 @@
 """The document's dynamic link (de Heras Ciechomski 2001, 4.3): a pendulum with one axis, turned about it by an angle.
 
 His zero is left undefined.  Ours: at 0 degrees the axis points to the figure's front, made square to the link; growing
-angles turn it about the link's own direction.  A link that points forward or backward takes the axis it would have if
-it
-swung there from hanging down.  So at 90 degrees a positive velocity swings any upright or hanging link's tip forward.
+angles turn it about the link's own direction.  A link that points forward or backward takes the axis it would have
+if it swung there from hanging down.  So at 90 degrees a positive velocity swings any upright or hanging link's tip
+forward.
 """
 
 import numpy as np
