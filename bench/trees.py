@@ -129,9 +129,11 @@ def forces(body, reference):
     kin = kinematics(body, State(reference.rotation[:-1:20], reference.position[:-1:20], reference.twist[::20]))
     carried, n = effective_inertia(body, kin), body.n
     omega = 2.0 * np.pi * FREQUENCY
-    feed_forward = of_motion(body, with_twist(body, kinematics(body, reference.arrivals()), reference.passing()), reference.acceleration, np.zeros(3))
+    moving = with_twist(body, kinematics(body, reference.arrivals()), reference.passing())
+    feed_forward = of_motion(body, moving, reference.acceleration, np.zeros(3))
     K, D = omega**2 * carried, 2.0 * RATIO * omega * carried
-    muscle = Muscle(K, D, np.ones(reference.steps), np.full(n, np.inf), np.ones(n), feed_forward)
+    rate, pace = np.full(n, 2.0 * RATIO * omega), np.full(n, omega)
+    muscle = Muscle(K, D, np.ones(reference.steps), np.full(n, np.inf), np.ones(n), feed_forward, rate, pace)
     hinged = np.array([name.split(".")[0] in HINGED for name in body.names])
     return [muscle, _limit(reference, carried, hinged)]
 

@@ -1,8 +1,8 @@
 """From the bodies' world poses back to the rig's own channels (numpy only).
 
-The clip itself is the yardstick: a bone's channel rotation changes by M^-1 D^-1 M', where M and M' are its orientations
-in the clip and in the reaction and D is what the reaction does to its rig parent.  Rest pose, bone roll, inherited scale
-and object transforms all cancel, so an untouched bone gets exactly what it had.
+The clip itself is the yardstick: a bone's channel rotation changes by M^-1 D^-1 M', where M and M' are its
+orientations in the clip and in the reaction and D is what the reaction does to its rig parent.  Rest pose, bone roll,
+inherited scale and object transforms all cancel, so an untouched bone gets exactly what it had.
 """
 
 import numpy as np
@@ -79,7 +79,7 @@ def _basis_rotation(channels):
 
 
 def _parent_linear(skeleton, clip, channels, basis):
-    """(T, n, 3, 3) what a bone's location channels are multiplied by: the frame its channels live in, with its scale."""
+    """(T, n, 3, 3) what a bone's location channels are multiplied by: the frame they live in, with its scale."""
     frame = to_matrix(multiply(clip.rotation, conjugate(basis)))
     scale = np.ones(channels.scale.shape[:2])
     size = np.cbrt(np.prod(channels.scale, axis=-1))
