@@ -46,11 +46,13 @@ def diagnose(
     now, whole = moment(model, reference, forces, gravity, run, h, kin)
     inertia, _ = equations(model, now.passing, whole)
     still = replace(kin, c=np.zeros_like(kin.c), V=np.zeros_like(kin.V), vx=np.zeros_like(kin.vx))
-    parts = []
-    for force in forces:
-        _, load = moment(model, reference, [force], gravity, run, h, kin)
-        load.gravity, load.prescribed, load.body_Z = np.zeros(3), np.zeros_like(load.prescribed), None
-        parts.append(_answer(model, inertia, still, load))
+    parts, (_, load) = [], moment(model, reference, [], gravity, run, h, kin)
+    for force in forces:  # in order: contacts answer to what acted before them
+        part = Load.zero(model, np.zeros(3))
+        before, wrench = load.force, load.wrench.copy()
+        force.add(load, now)
+        part.force, part.wrench = load.force - before, load.wrench - wrench
+        parts.append(_answer(model, inertia, still, part))
     parts.append(_answer(model, inertia, still, Load.zero(model, gravity)))
     motion = Load.zero(model, np.zeros(3))
     motion.prescribed, motion.Z, motion.body_Z = whole.prescribed, whole.Z, whole.body_Z

@@ -6,7 +6,7 @@ import pytest
 from core.diagnosis import diagnose
 from core.dynamics import Load, coupling, effective_inverse, forward_dense, forward_light, kinematics, response
 from core.dynamics.dense import mass_matrix
-from core.forces import Pulse
+from core.forces import Contacts, HingeFriction, Pulse, Striker
 from core.model import FIXED, Model, State, planar, revolute
 from core.reference import build
 from core.rotation import angle, to_matrix
@@ -116,6 +116,21 @@ def test_diagnosis_adds_up_to_the_step(scene):
     assert np.abs(calm.acceleration[1]).max() == 0.0  # the blow is over
     assert np.abs(told.acceleration[1]).max() > 1.0
     assert told.worst(1)[0][0] in told.causes and told.worst(1)[0][1] in model.names
+
+
+def test_diagnosis_of_forces_that_answer_to_others(scene):
+    """Contacts and strikers look at the load before them: their parts still add up to the step."""
+    model, reference, forces = scene
+    ball = Striker(5, np.array([0.1, 0.0, 0.0]), 1.0, np.array([0.0, 3.0, 0.0]), time=float(reference.times[9]))
+    joints = Contacts([HingeFriction(np.array([2, 3]), np.array([5.0, 5.0]))])
+    together = [*forces, ball, joints]
+    run = list(simulate(model, reference, together, GRAVITY))[8]
+    told = diagnose(model, reference, together, GRAVITY, run, 1 / 120)
+    after = step(model, reference, together, GRAVITY, run, 1 / 120)
+    moved = np.array([i for i, joint in enumerate(model.joints) if len(joint)])
+    want = (after.state.twist - run.state.twist) * 120
+    np.testing.assert_allclose(told.acceleration.sum(axis=0)[moved], want[moved], atol=1e-8 * np.abs(want).max())
+    assert np.abs(told.acceleration[told.causes.index("Striker")]).max() > 1.0
 
 
 def test_planar_and_universal_joints(rng):
