@@ -7,10 +7,12 @@ from . import (
     figures,
     operators_blend,
     operators_files,
+    operators_quality,
     operators_react,
     operators_setup,
     overrides,
     panels,
+    panels_quality,
     properties,
     records,
 )
@@ -20,7 +22,9 @@ CLASSES = (
     *operators_setup.CLASSES,
     *operators_files.CLASSES,
     *operators_blend.CLASSES,
+    *operators_quality.CLASSES,
     *panels.CLASSES,
+    *panels_quality.CLASSES,
 )
 COMMAND = "parametric_dynamics"
 

@@ -43,6 +43,7 @@ def parser():
     several = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     _inspect(several)
     _react(several)
+    _quality(several)
     _demo(several)
     return top
 
@@ -71,6 +72,20 @@ def _react(several):
     command.add_argument("--report", metavar="FILE.json", help="what was done, and measurements of it")
     command.add_argument("--preview", metavar="FILE.png", help="film strip, the original above the reaction")
     command.set_defaults(run=commands.react)
+
+
+def _quality(several):
+    command = several.add_parser("quality", help="grade a clip by itself, against another, or as the answer to a hit")
+    _input(command)
+    command.add_argument(
+        "--against", metavar="FILE/ACTION", help="the clip it was made from: FILE, an action of INPUT, or both"
+    )
+    command.add_argument("--frame", type=number, metavar="F", help="of a hit; needs --against and --direction")
+    command.add_argument("--bone", default="chest", metavar="B", help="name or role of the bone that is hit")
+    command.add_argument("--direction", type=number, nargs=3, metavar=("X", "Y", "Z"), help="of the blow, in the world")
+    command.add_argument("--impulse", type=number, default=0.0, metavar="J", help="[N s], if known")
+    command.add_argument("--report", metavar="FILE.json", help="the same as JSON")
+    command.set_defaults(run=commands.grade)
 
 
 def _demo(several):

@@ -12,7 +12,19 @@ import bpy
 from ..core.errors import SituationError
 from ..core.react import run as drain
 from ..core.situation import named
-from . import demo_character, export, files, importing, inspection, layer_undo, operators_react, report, settings
+from . import (
+    demo_character,
+    export,
+    files,
+    grading,
+    importing,
+    inspection,
+    layer_undo,
+    operators_react,
+    quality,
+    report,
+    settings,
+)
 from . import filmstrip as film
 from . import job as jobs
 from . import recipe as recipes
@@ -67,6 +79,17 @@ def react(options):
         done = _react(opened, hit, watch, extend=not _is_blend(options.input))
         _save(done, outputs, watch)
     _tell(done, outputs)
+    return 0
+
+
+def grade(options):
+    """Grade a clip by itself, against another, or as the answer to a hit."""
+    with Outputs({"report": options.report}, _inputs(options)) as outputs:
+        found, facts = grading.grade(options)
+        if "report" in outputs:
+            _write_json(outputs.staged("report"), facts)
+    _tell_choice(facts)
+    print(found)
     return 0
 
 
@@ -132,6 +155,9 @@ def _react(opened, hit, watch, *, extend):
         context.scene.frame_end = max(context.scene.frame_end, math.ceil(job.frames[-1]))
     after = report.shown(context, job, moments.all)
     numbers = report.measured(job, reaction, moments, before, after)
+    numbers["quality"] = quality.report_of(job, reaction, before, after)
+    if name and numbers["quality"] is not None:
+        quality.keep(bpy.data.objects[job.armature].parametric_dynamics_reactions[name], numbers["quality"])
     return Done(job, reaction, name, report.full(opened, job, reaction, numbers, timings))
 
 
@@ -197,6 +223,7 @@ def _tell(done, outputs):
     for warning in facts["warnings"]:
         print(warning, file=sys.stderr)
     bone, peak = max(facts["peak_deg"].items(), key=lambda item: item[1])
+    print(quality.as_text(facts["quality"], "Quality"))
     print(
         "{} hits '{}' at frame {:g}; '{}' turns most, {:.1f} degrees after {:.2f} s.".format(
             facts["situation"], facts["hit"]["bone"], facts["hit"]["frame"], bone, peak, facts["time_to_peak_s"]

@@ -8,7 +8,7 @@ from bpy.types import Operator
 
 from ..core import situation as situations
 from ..core.errors import CoreError, SituationError
-from . import checks, layer, layer_undo, properties, recipe, records, settings
+from . import checks, layer, layer_undo, properties, quality, recipe, records, settings
 from .solving import Solving
 
 NOTHING = 1e-4  # [deg]
@@ -238,6 +238,7 @@ def choose_existing(armature):
 
 def tell(operator, name, job, reaction):
     """Report what was baked, and what has to be known about it."""
+    quality.grade_reaction(bpy.data.objects[job.armature], name, job, reaction)
     for warning in dict.fromkeys(job.warnings):
         operator.report({"WARNING"}, warning)
     peaks = reaction.peaks()

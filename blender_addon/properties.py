@@ -268,7 +268,10 @@ class DYNAMICS_PG_settings(PropertyGroup):
         override=OVERRIDE,
     )
     quality: StringProperty(
-        name="Quality", description="The last grade of the motion by itself (JSON)", options={"HIDDEN"}, override=OVERRIDE
+        name="Quality",
+        description="The last grade of the motion by itself (JSON)",
+        options={"HIDDEN"},
+        override=OVERRIDE,
     )
 
 

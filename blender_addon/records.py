@@ -33,6 +33,7 @@ class DYNAMICS_PG_reaction(PropertyGroup):
     held: StringProperty(name="Held", description="Held channels and their stored values (JSON)", override=OVERRIDE)
     warnings: StringProperty(name="Warnings", description="What the reaction left out (JSON)", override=OVERRIDE)
     recipe: StringProperty(name="Recipe", description="The settings that made it (JSON)", override=OVERRIDE)
+    quality: StringProperty(name="Quality", description="Its grade and what failed (JSON)", override=OVERRIDE)
 
 
 class DYNAMICS_PG_base(PropertyGroup):

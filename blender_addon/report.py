@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ..core.rotation import angle, conjugate, multiply, rotate
+from ..core.skeleton import Clip
 from . import clip as clips
 from .job import LEAD
 
@@ -17,10 +18,11 @@ LATER = (0.5, 1.0, 2.0)  # [s] after the reaction at which the clip is looked at
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """World orientations of all bones, (T, n, 4), at frames (T,)."""
+    """World orientations of all bones, (T, n, 4), at frames (T,), and the same as the core's Clip."""
 
     frames: np.ndarray
     rotation: np.ndarray
+    clip: Clip
 
     def at(self, frames):
         """(K, n, 4) at some of the frames."""
@@ -31,9 +33,8 @@ def shown(context, job, frames):
     """What Blender shows of the job's armature at the frames (ascending)."""
     skeleton = job.actor.skeleton
     matrices, world, _ = clips.sample_scene(context, bpy.data.objects[job.armature], skeleton, frames)
-    unit = np.array([[1.0, 0.0, 0.0, 0.0]])
-    carrier = clips.turns(world[:, None, :3, :3], unit)
-    return Shown(frames, multiply(carrier, clips.turns(matrices[..., :3, :3], skeleton.rotation)))
+    seen = clips.to_clip(context.scene, bpy.data.objects[job.armature], skeleton, frames, matrices, world)
+    return Shown(frames, seen.world_rotation(), seen)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,162 @@
+"""Grades of motions: from a job's numbers, from what Blender shows, and as text for people, panels and reports."""
+
+import contextlib
+import json
+from dataclasses import replace
+
+import numpy as np
+
+from ..core.actor import Actor
+from ..core.anatomy import analyse
+from ..core.bodies import measure
+from ..core.errors import ClipError, CoreError
+from ..core.quality import Blow, judge
+from . import clip as clips
+from . import job as jobs
+from . import mapping, rig, source
+
+RATE = 60.0  # samples per second of a motion that is read to be judged
+LEAD = 0.5  # [s] before a hit that are looked at
+LONGEST = 20.0  # [s] of it that are looked at
+NAMES = {"limits": "Joint limits", "pop": "Pops", "jump": "Jumps", "frozen": "Stands still", "gain": "Momentum gained"}
+
+
+def blow_of(job, reaction):
+    """The core's Blow of a reaction; its impulse is unknown where velocities drive it."""
+    strength = job.situation.impulse if job.hit.impulse is None else job.hit.impulse
+    return Blow(
+        time=job.hit.frame / job.clip.fps,
+        body=reaction.struck,
+        point=reaction.point,
+        direction=reaction.direction,
+        impulse=abs(strength) if job.situation.drive == "impulse" else 0.0,
+        contact=job.situation.contact,
+    )
+
+
+def of_reaction(job, reaction):
+    """The Verdict on a reaction as it was computed, before any key is written."""
+    clip = jobs.pick(job.clip, job.timed)
+    q, p = mapping.armature_poses(job.actor, clip, *reaction.poses(clip))
+    return judge(job.actor, replace(clip, rotation=q, position=p), clip, blow_of(job, reaction))
+
+
+def of_shown(job, reaction, before, after):
+    """The Verdict on a reaction as Blender shows it.  before, after: `report.Shown` without and with the reaction."""
+    hit, end = float(job.frames[0]), float(job.frames[-1])
+    seen = (after.frames >= hit - LEAD * job.clip.fps) & (after.frames <= end + 1e-6)
+    motion, clip = jobs.pick(after.clip, seen), jobs.pick(before.clip, seen)
+    known = np.isin(motion.frames, job.clip.frames)  # where the clip had to go on, only the job has it
+    at = np.searchsorted(job.clip.frames, motion.frames[known])
+    for name in ("rotation", "position", "object_rotation", "object_position"):
+        getattr(clip, name)[known] = getattr(job.clip, name)[at]
+    return judge(job.actor, motion, clip, blow_of(job, reaction))
+
+
+def read(context, armature):
+    """(Actor, Clip) of what plays on the armature, to be judged; CoreError where nothing does."""
+    found = source.of(armature)
+    if found is None:
+        raise ClipError(
+            "Armature '{}' has no animation. Give it an action that moves, or choose another.".format(armature.name)
+        )
+    skeleton = rig.read(context, armature)
+    anatomy = analyse(skeleton)
+    fps = context.scene.render.fps / context.scene.render.fps_base
+    seconds = min((found.end - found.start) / fps, LONGEST)
+    frames = found.start + np.arange(int(np.floor(seconds * RATE + 1e-6)) + 1) * fps / RATE
+    if len(frames) < 2:
+        raise ClipError("The action '{}' has a single frame. Choose one that moves.".format(found.action))
+    clip, _ = clips.read(context, armature, skeleton, frames)
+    actor = Actor(skeleton, anatomy, measure(skeleton, anatomy), jobs.usual_height(anatomy), clip.scale < 0.0)
+    return actor, clip
+
+
+def against(actor, clip, other_actor, other):
+    """Another rig's clip as one of this actor's: bones by name, frames from the same start where they don't overlap."""
+    theirs = {name: i for i, name in enumerate(other_actor.skeleton.names)}
+    missing = [name for name in actor.skeleton.names if name not in theirs]
+    if missing:
+        raise CoreError(
+            "The clips have different rigs: '{}' is only in the first. Compare clips of one character.".format(
+                missing[0]
+            )
+        )
+    order = [theirs[name] for name in actor.skeleton.names]
+    times = other.times
+    overlap = min(times[-1], clip.times[-1]) - max(times[0], clip.times[0])
+    if overlap < 0.5 * (clip.times[-1] - clip.times[0]):
+        times = times - times[0] + clip.times[0]
+    return replace(
+        other,
+        fps=clip.fps,
+        frames=times * clip.fps,
+        rotation=other.rotation[:, order],
+        position=other.position[:, order],
+    )
+
+
+def facts(verdict, fps):
+    """The `quality` of a report: grade, checks, and the bone and frame of the worst of those that failed."""
+    checks = verdict.table()
+    for row in checks.values():
+        row["frame"] = round(row.pop("time") * fps, 2)
+    failed = [finding.name for finding in verdict.failed()]
+    worst = {key: checks[failed[0]][key] for key in ("bone", "frame")} | {"check": failed[0]} if failed else None
+    return {"grade": verdict.grade, "judged": verdict.mode, "checks": checks, "worst": worst}
+
+
+def title(name):
+    """A check's name for people."""
+    return NAMES.get(name, name.replace("_", " ").capitalize())
+
+
+def sentence(name, row):
+    """What a failed check found."""
+    where = " at '{}'".format(row["bone"]) if row["bone"] else ""
+    limit = "{} {:g}".format("at least" if row.get("at_least") else "at most", row["limit"])
+    return "{} {:.4g} {}{}, frame {:g}; {}.".format(title(name), row["value"], row["unit"], where, row["frame"], limit)
+
+
+def failures(found):
+    """[(check, row)] of a report's quality that failed, the worst first."""
+    return [(name, row) for name, row in found["checks"].items() if not row["ok"]]
+
+
+def keep(holder, found):
+    """Keep a report's quality as text with a reaction or an armature's settings."""
+    holder.quality = json.dumps(found)
+
+
+def kept(holder):
+    """What was kept, or None."""
+    try:
+        found = json.loads(holder.quality) if holder.quality else None
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and "checks" in found else None
+
+
+def grade_reaction(armature, name, job, reaction):
+    """Judge a reaction that has just been made and keep that with it; one that is too short has no grade."""
+    record = armature.parametric_dynamics_reactions.get(name)
+    if record is not None:
+        with contextlib.suppress(ClipError):
+            keep(record, facts(of_reaction(job, reaction), job.clip.fps))
+
+
+def report_of(job, reaction, before, after):
+    """The `quality` of a reaction's report, None for one that is too short to be judged."""
+    try:
+        return facts(of_shown(job, reaction, before, after), job.clip.fps)
+    except ClipError:
+        return None
+
+
+def as_text(found, what):
+    """For people on the command line; found: None where nothing could be judged."""
+    if found is None:
+        return "{}: too short to be judged".format(what)
+    lines = ["{}: {}".format(what, found["grade"])]
+    lines += ["  " + sentence(name, row) for name, row in failures(found)]
+    return "\n".join(lines)
