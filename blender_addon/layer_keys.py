@@ -14,10 +14,8 @@ from .layer_curves import Plan
 
 KINDS = {"rotation_quaternion": "quaternion", "rotation_euler": "euler", "rotation_axis_angle": "axis_angle"}
 WIDTHS = {"quaternion": 4, "euler": 3, "axis_angle": 4}
-# [deg] The NLA takes the angle of a quaternion delta from its cosine in float32: with deltas near nothing either of two
-# layers shows a bone this far from where it should be.  More bones of a chain rarely err the same way.
-GRAIN = 0.03
 TRAVEL = 0.002  # of the rig's size, per degree of tolerance, that a location may be off
+COSINE = 9e-8  # grain of the cosine from which the NLA takes half the angle of a quaternion delta, in float32
 
 
 def thin(rig: Any, plan: Plan, base: Channels | None, tolerance: float, keep: Array) -> Plan:
@@ -32,19 +30,11 @@ def thin(rig: Any, plan: Plan, base: Channels | None, tolerance: float, keep: Ar
         curves.setdefault(curve.group, {}).setdefault(prop, {})[curve.channel.index] = curve.values
     names = sorted(curves, key=lambda name: len(rig.pose.bones[name].parent_recursive))
     motions = [_motion(rig.pose.bones[name], curves[name], names, base, len(plan.frames)) for name in names]
-    turn = np.radians(tolerance if base is None else _without_grain(tolerance, motions))
-    kept = keys.reduce(plan.frames, motions, turn, tolerance * TRAVEL * _size(rig), keep)
+    turn, travel = np.radians(tolerance), tolerance * TRAVEL * _size(rig)
+    kept = keys.reduce(plan.frames, motions, turn, travel, keep, 0.0 if base is None else COSINE)
     of = dict(zip(names, kept, strict=True))
     thinned = [curve._replace(shape=_shape(of[curve.group], plan.frames, curve)) for curve in plan.curves]
     return Plan(plan.frames, thinned, plan.warnings)
-
-
-def _without_grain(tolerance: float, motions: list[Motion]) -> float:
-    """What is left of a tolerance [deg] for the keys; half of it at least, however fine it is."""
-    bones = [0] * len(motions)  # quaternions in the chain down to each
-    for i, motion in enumerate(motions):
-        bones[i] = (bones[motion.parent] if motion.parent >= 0 else 0) + (motion.kind == "quaternion")
-    return max(tolerance - GRAIN * float(np.sqrt(max(bones, default=0))), 0.5 * tolerance)
 
 
 def _motion(

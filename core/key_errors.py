@@ -77,9 +77,13 @@ class Sheet:
 
     values: (B, K, 7) rotation channels in four columns (Euler's second axis in column 1), location in three.
     key, straight: (B, K) keys, and whether a straight line follows.  share: (B,) [rad] that one bone may be off.
+    grain: of the cosine from which the host takes half a quaternion's angle; two curves that are not the same may show
+    that much apart.
     """
 
-    def __init__(self, frames: Array, motions: list[Motion], turn: float, travel: float, keep: Array) -> None:
+    def __init__(
+        self, frames: Array, motions: list[Motion], turn: float, travel: float, keep: Array, grain: float
+    ) -> None:
         self.frames, count = frames, len(frames)
         self.corners = np.zeros(count, dtype=bool)
         self.corners[[0, -1]] = True
@@ -88,6 +92,7 @@ class Sheet:
         self.key = np.tile(self.corners, (len(motions), 1))
         self.straight = np.ones(self.key.shape, dtype=bool)
         self.parent = np.array([motion.parent for motion in motions])
+        self.grain = grain
         self.turn, self.travel = max(turn, 1e-12), max(travel, 1e-12)
         self.share = self.turn * np.minimum(SHARE / chains(self.parent), 1.0)
         self.kinds = np.array([KINDS.index(motion.kind) for motion in motions])
@@ -139,7 +144,7 @@ class Sheet:
         weights = _bernstein((self.looks[look] - self.frames[i][segment]) / span[segment])
         control = self._control(b, i, j, span[:, None], straight)
         of = b[segment]
-        turn = self._apart(of, look, _mixed(control[:, :, :4], segment, weights))
+        turn = self._apart(of, look, _mixed(control[:, :, :4], segment, weights), (j - i > 1)[segment])
         move = np.zeros(len(of))
         some = np.flatnonzero(self.moves[of])
         if len(some):
@@ -147,13 +152,19 @@ class Sheet:
             move[some] = np.sqrt(np.einsum("ni,ni->n", away, away))
         return segment, look, start, turn, move
 
-    def _apart(self, of: np.ndarray, look: np.ndarray, values: Array) -> Array:
-        """Angle [rad] between what rotation channels (N, 4) of the bones `of` show and the full bake, at looks (N,)."""
+    def _apart(self, of: np.ndarray, look: np.ndarray, values: Array, other: np.ndarray) -> Array:
+        """Angle [rad] between what rotation channels (N, 4) of the bones `of` show and the full bake, at looks (N,).
+
+        other: (N,) whether they are not the full bake's own, which has the same grain.
+        """
         out = np.empty(len(of))
         for kind in self.present:
             some = slice(None) if len(self.present) == 1 else self.kinds[of] == KINDS.index(kind)
             full, below = self.full[of[some], look[some], :4], self.below[of[some], look[some]]
-            out[some] = _apart(kind, full, _shown(kind, values[some], below))
+            shown = _shown(kind, values[some], below)
+            out[some] = _apart(kind, full, shown)
+            if kind == "quaternion" and self.grain > 0.0:
+                out[some] += np.where(other[some], _grain(full, self.grain) + _grain(shown, self.grain), 0.0)
         return out
 
     def _control(self, b: np.ndarray, i: np.ndarray, j: np.ndarray, span: Array, straight: np.ndarray) -> Array:
@@ -205,6 +216,12 @@ def _shown(kind: Kind, values: Array, below: Array) -> Array:
         axis = values[..., 1:] / np.where(length > 0.0, length, 1.0)
         return np.concatenate((np.cos(half), np.sin(half) * axis), axis=-1)
     return values / np.maximum(np.sqrt(np.einsum("...i,...i->...", values, values)), 1e-12)[..., None]
+
+
+def _grain(q: Array, cosine: float) -> Array:
+    """[rad] that a rotation (N, 4) may be shown off at most: the less it turns, the more."""
+    half = np.arctan2(np.sqrt(np.einsum("ni,ni->n", q[:, 1:], q[:, 1:])), np.abs(q[:, 0]))
+    return 2.0 * (half - np.sqrt(np.maximum(half**2 - 2.0 * cosine, 0.0)))
 
 
 def _apart(kind: Kind, a: Array, b: Array) -> Array:

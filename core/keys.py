@@ -47,18 +47,23 @@ class Keys:
 
 
 def reduce(
-    frames: Array, motions: list[Motion], turn: float, travel: float = np.inf, keep: Array | None = None
+    frames: Array,
+    motions: list[Motion],
+    turn: float,
+    travel: float = np.inf,
+    keep: Array | None = None,
+    grain: float = 0.0,
 ) -> list[Keys]:
     """The keys of each bone.
 
     turn: [rad] that no bone is off by, with all that the bones above it are off, at any frame or quarter of one.
     travel: the same of a bone's own location.  frames: (K,) ascending, K >= 2.  keep: frames that must have a key
-    (hits); the two ends always have.
+    (hits); the two ends always have.  grain: of the cosine from which the host takes half a quaternion's angle.
     """
     if not motions:
         return []
     given = np.empty(0) if keep is None else np.asarray(keep, dtype=np.float64)
-    sheet = Sheet(np.asarray(frames, dtype=np.float64), motions, MARGIN * turn, MARGIN * travel, given)
+    sheet = Sheet(np.asarray(frames, dtype=np.float64), motions, MARGIN * turn, MARGIN * travel, given, grain)
     _insert(sheet, *_segments(sheet.key))
     _prune(sheet)
     _repair(sheet)

@@ -104,7 +104,7 @@ CHARACTERS = {
 
 @pytest.mark.parametrize("name", CHARACTERS)
 def test_characters_of_others(fresh_scene, data, name):
-    """Fine tolerances too, though the NLA's own grain shows 0.05 degrees where deltas fade out."""
+    """Fine tolerances too, though the NLA's grain shows a neck of seven bones 0.2 degrees off where deltas fade out."""
     path, other = (part and data / "1_game_characters" / part for part in CHARACTERS[name])
     armature = loaded(path, clip=other)
     job, reaction = solved(armature)
@@ -112,7 +112,7 @@ def test_characters_of_others(fresh_scene, data, name):
     made = job.write(bpy.context, reaction)
     full, keys = orientations(armature, looks), count(armature, made)
     layer.remove(bpy.context, armature, made)
-    for tolerance, most in ((0.25, 0.55), (0.5, 0.4)):
+    for tolerance, most in ((0.1, 0.75), (0.25, 0.55), (0.5, 0.4)):
         made = job.write(bpy.context, reaction, key_tolerance=tolerance)
         off, share = worst(full, orientations(armature, looks)), count(armature, made) / keys
         print("{} at {}: {:.1f} % of the keys, {:.3f} degrees off".format(name, tolerance, 100 * share, off))
