@@ -121,8 +121,9 @@ class Window:
         """Run Python inside Blender, and wait until it has been run."""
         before = self.state()["done"]
         todo = self.state_file.with_name(self.state_file.name + ".todo")
-        todo.with_suffix(".new").write_text(source, encoding="utf-8")
-        todo.with_suffix(".new").rename(todo)
+        whole = todo.with_name(todo.name + ".new")  # not state.json.new: that is Blender's
+        whole.write_text(source, encoding="utf-8")
+        whole.rename(todo)
         self.wait(lambda state: state["done"] > before, 60, "Blender to run " + source)
 
     def no_errors(self):
