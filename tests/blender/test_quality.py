@@ -47,16 +47,16 @@ class TestReport:
         assert 0.1 < meant["settling"] < 3.0
         assert meant["continuity"] < 1.0
 
-    def test_too_short_a_reaction_has_no_grade(self, addon, data, tmp_path):
+    def test_a_reaction_that_is_over_at_once_is_bad(self, addon, data, tmp_path):
         short = tmp_path / "short.toml"
         short.write_text(
             'name = "Short"\nhit = ["head"]\ndirection = [0.0, -1.0, 0.0]\nimpulse = 10.0\n'
             "[envelope]\nattack = 0.02\nsustain = 0.02\nrelaxation = 0.04\n",
             encoding="utf-8",
         )
-        words = ("react", data / CYBERPUNK, "--situation", short, "--frame", "0", "--report", tmp_path / "r.json")
-        assert run(*words) == 0
-        assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["quality"] is None
+        assert run("react", data / CYBERPUNK, "--situation", short, "--report", tmp_path / "r.json") == 0
+        found = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["quality"]
+        assert found["grade"] == "bad" and not found["checks"]["relaxation"]["ok"]
 
 
 class TestCommand:
@@ -120,6 +120,12 @@ class TestPanel:
         assert bpy.ops.parametric_dynamics.apply_hit_reaction(impulse=40.0) == {"FINISHED"}
         found = quality.kept(demo.parametric_dynamics_reactions[0])
         assert found["grade"] in GRADES and found["judged"] == "hit"
+
+    def test_a_reaction_too_short_to_be_judged_has_no_grade(self, demo):
+        group = demo.parametric_dynamics
+        group.attack, group.sustain, group.relaxation = 0.0, 0.03, 0.035
+        assert bpy.ops.parametric_dynamics.apply_hit_reaction(impulse=40.0) == {"FINISHED"}
+        assert quality.kept(demo.parametric_dynamics_reactions[0]) is None
 
     def test_grade_motion(self, demo):
         assert bpy.ops.parametric_dynamics.grade_motion() == {"FINISHED"}
