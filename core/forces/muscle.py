@@ -8,7 +8,7 @@ import numpy as np
 from ..dynamics import Load
 from ..rotation import Array
 from ..spatial import apply
-from .step import INERTIA, Step, implicit, stiff
+from .step import INERTIA, SHOWN, Step, implicit, stiff
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,11 @@ class Muscle:
         """Whether any muscle has a ceiling."""
         return bool(np.isfinite(self.ceiling).any())
 
+    @cached_property
+    def fastest(self) -> float:
+        """The largest pace [1/s]."""
+        return float(np.max(self.pace))
+
     def add(self, load: Load, step: Step) -> None:
         """Spring, damper, feed-forward and the weight at the current pose.
 
@@ -46,14 +51,17 @@ class Muscle:
         G = step.rate
         back = np.swapaxes(G, -1, -2)
         slow = h * np.sqrt(tone)
-        late = stiff(slow * self.pace)[..., None]  # part that is taken at the end of the step
-        ahead = step.e + h * late * step.e_dot
-        ahead[..., :3] = step.e[..., :3] + h * late * apply(G, step.e_dot[..., :3])
+        ahead, inert = step.e, np.full(1, INERTIA)
+        if slow * self.fastest > SHOWN:
+            late = stiff(slow * self.pace)[..., None]  # part that is taken at the end of the step
+            inert = INERTIA + (1.0 - INERTIA) * late
+            ahead = step.e + h * late * step.e_dot
+            ahead[..., :3] = step.e[..., :3] + h * late * apply(G, step.e_dot[..., :3])
         pull = tone * apply(self.stiffness, ahead)
         pull[..., :3] = apply(back, pull[..., :3])
         force = -pull - np.sqrt(tone) * apply(self.damping, step.e_dot)
         Z = (slow * implicit(slow * self.rate))[..., None, None] * self.damping + np.zeros(step.e.shape + (1,))
-        K = ((INERTIA + (1.0 - INERTIA) * late) * h * h * tone)[..., None] * self.stiffness
+        K = (inert * h * h * tone)[..., None] * self.stiffness
         Z[..., :3, :3] += back @ K[..., :3, :3] @ G
         Z[..., 3:, 3:] += K[..., 3:, 3:]
         if self.saturates:  # the impedance is cut alike: without any, a light body would chatter

@@ -36,6 +36,8 @@ class Pulse:
 
     def add(self, load: Load, step: Step) -> None:
         """Mean force over the step at the point where it is now."""
+        if not self.start - step.h < step.t < self.start + self.duration + step.h:
+            return
         part = self.fraction(step.t - 0.5 * step.h, step.h)  # the step's kick acts at its pose
         if part != 0.0:
             at = step.kin.position()[..., self.body, :] + apply(step.kin.R[..., self.body, :, :], self.point)

@@ -18,6 +18,7 @@ class Step:
 
     kin: of the state; passing: with the velocities that the solver's velocity products see, half a step later.
     e: (..., n, 6) pose relative to the clip's, [rotation vector, displacement], body frame.
+    turn: (..., n, 4) the rotation of e as a quaternion of either sign.
     rate: (..., n, 3, 3) d/dt of the rotation vector in e per angular velocity, see `rotation.log_and_rate`.
     e_dot: (..., n, 6) its velocity on arrival.  a_clip: (..., n, 6) the clip's joint acceleration, body frame.
     """
@@ -34,6 +35,7 @@ class Step:
     e_dot: Array
     a_clip: Array
     rate: Array
+    turn: Array
 
     def add_joint(self, load: Load, force: Array, Z: Array) -> None:
         """Joint forces on arrival and their impedance to accelerations off the clip's."""
@@ -54,15 +56,15 @@ class Force(Protocol):
         """Add this force to the load of the step."""
 
 
-def deviation(reference: Reference, state: State, k: int) -> tuple[Array, Array, Array, Array]:
-    """(e, e_dot, a_clip, rate) of `Step`."""
+def deviation(reference: Reference, state: State, k: int) -> tuple[Array, Array, Array, Array, Array]:
+    """(e, e_dot, a_clip, rate, turn) of `Step`."""
     turn = multiply(conjugate(reference.rotation[k]), state.rotation)
     e, rate = log_and_rate(turn)
     back = np.swapaxes(to_matrix(turn), -1, -2)
     clip = np.swapaxes(back @ reference.columns[k], -1, -2)
     flat = clip.reshape(clip.shape[:-2] + (12,))
     away = rotate(conjugate(state.rotation), state.position - reference.position[k])
-    return np.concatenate((e, away), axis=-1), state.twist - flat[..., :6], flat[..., 6:], rate
+    return np.concatenate((e, away), axis=-1), state.twist - flat[..., :6], flat[..., 6:], rate, turn
 
 
 INERTIA = 0.25  # part of h^2 K that counts as inertia: from here on no spring is too stiff (Newmark 1959, beta)

@@ -56,7 +56,8 @@ class SwingTwist:
     def add(self, load: Load, step: Step) -> None:
         """Torques of swing and twist at the predicted angles, along the gradients of the angles."""
         if self.middle is None:
-            d, w = exp(step.e[..., self.bodies, :3]), step.e_dot[..., self.bodies, :3]
+            d, w = step.turn[..., self.bodies, :], step.e_dot[..., self.bodies, :3]
+            d = np.where(d[..., :1] < 0.0, -d, d)
         else:
             d, w = self._deviation(step.state.rotation, step.state.twist)
         if self._far_inside(d, step.h, w):

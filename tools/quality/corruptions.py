@@ -1,7 +1,7 @@
 """Broken motion from good, seeded: at least fourteen ways, each at three strengths.
 
 Strengths are given in degrees, centimetres and seconds of the canonical figure; they were chosen for what is plainly
-broken to the eye at middle strength, before any threshold existed.
+broken to the eye at middle strength; some were redefined while the checks were developed, see docs/quality.md.
 """
 
 from dataclasses import dataclass, replace
