@@ -55,15 +55,6 @@ def solve(m: Array, v: Array) -> Array:
     return x[..., 0]
 
 
-def force_transform(r: Array, p: Array) -> Array:
-    """X*_wb: forces of a frame at p (..., 3) with axes r (..., 3, 3) to the frame in which p is given; (..., 6, 6)."""
-    x = np.zeros(r.shape[:-2] + (6, 6))
-    x[..., :3, :3] = r
-    x[..., 3:, 3:] = r
-    x[..., :3, 3:] = skew(p) @ r
-    return x
-
-
 def motion_transform(r: Array, p: Array) -> Array:
     """X_wb: motions of a frame at p (..., 3) with axes r (..., 3, 3) to the frame in which p is given; (..., 6, 6)."""
     x = np.zeros(r.shape[:-2] + (6, 6))

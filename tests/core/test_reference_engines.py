@@ -9,7 +9,7 @@ from core.dynamics import Load, balance, forward_dense, forward_tree, inverse, k
 from core.dynamics.dense import body_forces, mass_matrix
 from core.model import FREE, Model, State, revolute
 from core.rotation import exp, to_matrix
-from core.spatial import apply, force_transform, inertia
+from core.spatial import apply, inertia
 
 from .reference import SWAP, Mujoco, Pinocchio, joint_force, rbdl_model
 
@@ -43,7 +43,7 @@ def test_pinocchio_accelerations_with_and_without_a_hit(pinocchio, forward):
         agree(forward(model, kin, load), case["qdd_aba"])
         body = case["hit"]["body"]
         wrench = np.array(case["hit"]["wrench_body_frame_lin_ang"])[SWAP]
-        load.add_body(np.array([body]), force_transform(kin.R[body], kin.p[body]) @ wrench)
+        load.add_body(np.array([body]), np.linalg.inv(kin.X[body]).T @ wrench)
         agree(forward(model, kin, load), case["hit"]["qdd"])
 
 
@@ -59,7 +59,7 @@ def test_pinocchio_mass_matrix_bias_impulse_energy(pinocchio):
         agree(model.project(inverse(model, kin, load)), case["bias_nle"])
         body = case["impulse"]["body"]
         impulse = np.array(case["impulse"]["impulse_body_frame_lin_ang"])[SWAP]
-        wrench = force_transform(kin.R[body], kin.p[body]) @ impulse
+        wrench = np.linalg.inv(kin.X[body]).T @ impulse
         J = kin.axes(model) * model.ancestor[body][model.dof_body][:, None]
         agree(np.linalg.solve(H, J @ wrench), case["impulse"]["delta_v"])
         b = balance(model, kin, pinocchio.gravity)
