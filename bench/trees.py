@@ -133,7 +133,7 @@ def forces(body, reference):
     feed_forward = of_motion(body, moving, reference.acceleration, np.zeros(3))
     K, D = omega**2 * carried, 2.0 * RATIO * omega * carried
     rate, pace = np.full(n, 2.0 * RATIO * omega), np.full(n, omega)
-    muscle = Muscle(K, D, np.ones(reference.steps), np.full(n, np.inf), np.ones(n), feed_forward, rate, pace)
+    muscle = Muscle(K, D, np.ones((reference.steps, 1)), np.full(n, np.inf), np.ones(n), feed_forward, rate, pace)
     hinged = np.array([name.split(".")[0] in HINGED for name in body.names])
     return [muscle, _limit(reference, carried, hinged)]
 

@@ -46,7 +46,9 @@ class Situation:
     direction: of the blow, [left, forward, up] of the figure.  impulse: [N s].  contact: [s].
     drive: "impulse" (the blow is a force) or "velocities" (the document's initial velocities of `bones`).
     simulate: roles that move by themselves; support: roles that give way below them, left out where the rig forbids it.
-    frequency [Hz], ratio: of all muscles.  tone: factor on them at impact, back to 1 over `recovery` [s].
+    frequency [Hz], ratio: of the trunk's muscles; `taper`: times which each joint further out on a limb is tauter.
+    tone: factor on muscles at impact, back to 1 over `recovery` [s]; `falloff`: part of the loss that is left with each
+    joint between a muscle and the blow.
     coupled: False = the light-weight simulator, in which bones don't feel each other's motion.
     share: 0..1 of the clip's own torque and weight that stays carried.
     """
@@ -63,7 +65,9 @@ class Situation:
     loose: tuple[str, ...] = ()
     frequency: float = 1.6
     ratio: float = 0.65
+    taper: float = 1.6
     tone: float = 0.35
+    falloff: float = 0.85
     recovery: float = 0.8
     share: float = 1.0
     base_frequency: float = 1.2
@@ -73,6 +77,7 @@ class Situation:
 
     def __post_init__(self) -> None:
         ranges = {"contact": (1e-3, 2.0), "frequency": (0.0, 200.0), "ratio": (0.0, 100.0), "tone": (0.0, 10.0)}
+        ranges |= {"taper": (0.1, 10.0), "falloff": (0.0, 1.0)}
         ranges |= {"recovery": (0.0, 60.0), "share": (0.0, 1.0), "base_frequency": (0.0, 200.0), "impulse": (-1e6, 1e6)}
         _check_ranges(self, {**ranges, "along": (-10.0, 10.0)}, f"Situation '{self.name}'")
         if not self.hit:

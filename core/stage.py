@@ -73,7 +73,7 @@ class Stage:
 
     def _accuracy(self) -> tuple[int, list[str]]:
         """How often sub-steps must be halved for the fastest muscle, and what then still is in doubt."""
-        f, ratio = tuning.muscles(self.situation, self.settings, self.base)
+        f, ratio = tuning.muscles(self.actor, self.situation, self.settings, self.base)
         f, ratio = np.where(self.moving, f, 0.0), np.where(self.moving, ratio, np.inf)
         mass = self.actor.masses.mass[self.actor.order]
         told = accuracy.doubts(self.actor.names, mass, self.actor.parent, f, ratio, SUBSTEP, HALVINGS)
@@ -125,8 +125,10 @@ class Stage:
         actor, situation = self.actor, self.situation
         kin = kinematics(self.model, reference.arrivals())
         bent = hinges.bend(actor, self.hinges, kin.R, kin.p)
-        tone = tuning.tone([(b.situation, reference.times[:-1] - b.start) for b in self.blows])
+        since = [(b.situation, b.struck, reference.times[:-1] - b.start) for b in self.blows]
+        tone = tuning.tone(actor, since)
         muscle = tuning.muscle(
+            actor,
             self.model,
             reference,
             with_twist(self.model, kin, reference.passing()),

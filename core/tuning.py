@@ -28,6 +28,8 @@ CONE |= {"tail": 35.0, "ear": 25.0, "finger": 20.0, "pelvis": 30.0}
 # Ball joints: swing forward and back, swing sideways, twist about the bone [deg].
 BALL = {"upper_arm": (75.0, 75.0, 50.0), "thigh": (55.0, 40.0, 35.0)}
 HINGE = {"forearm": (-3.0, 150.0), "shin": (-2.0, 150.0)}  # flexion from straight [deg]
+# Joints between the trunk and a body, along the limbs.
+LEVEL = {"forearm": 1, "hand": 2, "finger": 3, "shin": 1, "foot": 2, "toe": 3}
 SOFT = 0.6  # part of a range that is free
 LIMIT_FREQUENCY, LIMIT_RATIO = 9.0, 0.7
 HINGE_FREQUENCY = 9.0  # across a hinge's axis
@@ -57,16 +59,23 @@ def setting_of(actor: Actor, situation: Situation, bones: Mapping[str, BoneSetti
     return BoneSetting()
 
 
-def muscles(situation: Situation, settings: list[BoneSetting], base: int) -> tuple[Array, Array]:
-    """Frequency (n,) [Hz] and damping ratio (n,) of every body's muscle."""
-    f = np.array([situation.frequency if s.frequency is None else s.frequency for s in settings])
-    if base >= 0 and settings[base].frequency is None:
+def muscles(actor: Actor, situation: Situation, settings: list[BoneSetting], base: int) -> tuple[Array, Array]:
+    """Frequency (n,) [Hz] and damping ratio (n,) of every body's muscle.
+
+    From root to tip the `taper` makes limbs tauter joint by joint and brings their damping near to critical: tendons
+    hold a hand more than muscles do, and a light hand on a loose wrist whips.
+    """
+    taut = situation.taper ** np.array([float(LEVEL.get(base_role(role), 0)) for role in actor.roles])
+    f, ratio = situation.frequency * taut, 1.0 - (1.0 - situation.ratio) / taut
+    if base >= 0:
         f[base] = situation.base_frequency
-    ratio = np.array([situation.ratio if s.ratio is None else s.ratio for s in settings])
-    return f, ratio
+    own = [(f if s.frequency is None else s.frequency, r if s.ratio is None else s.ratio)
+           for f, r, s in zip(f, ratio, settings, strict=True)]  # fmt: skip
+    return np.array([f for f, _ in own]), np.array([r for _, r in own])
 
 
 def muscle(
+    actor: Actor,
     model: Model,
     reference: Reference,
     kin: Kinematics,
@@ -79,9 +88,9 @@ def muscle(
 ) -> Muscle:
     """Springs of a frequency and a damping ratio about the joint's own inertia; stiff across a hinge's axis.
 
-    kin: of the reference's poses and passing twists.  tone: (K,) factor on the stiffness at each step.
+    kin: of the reference's poses and passing twists.  tone: (K, n) factor on the stiffness at each step.
     """
-    f, ratio = muscles(situation, settings, base)
+    f, ratio = muscles(actor, situation, settings, base)
     omega = 2.0 * np.pi * f[:, None, None]
     K, D = omega**2 * inertia, 2.0 * ratio[:, None, None] * omega * inertia
     across = np.eye(3) - hinges.axis[:, :, None] * hinges.axis[:, None, :]
@@ -97,16 +106,30 @@ def muscle(
     return Muscle(K, D, tone, np.full(n, np.inf), np.full(n, situation.share), forward, rate, pace)
 
 
-def tone(blows: list[tuple[Situation, Array]]) -> Array:
-    """(K,) what is left of the muscles: each blow takes its part at impact and gives it back by a cosine.
+def tone(actor: Actor, blows: list[tuple[Situation, int, Array]]) -> Array:
+    """(K, n) what is left of the muscles: each blow takes its part at impact and gives it back by a cosine.
 
-    blows: situations with the time since their blow at each step (K,) [s].
+    A body loses the less the more joints lie between it and the blow, see `Situation.falloff`.
+    blows: situations with the struck body and the time since their blow at each step (K,) [s].
     """
-    left = np.ones(len(blows[0][1]))
-    for situation, since in blows:
+    left = np.ones((len(blows[0][2]), len(actor.names)))
+    for situation, struck, since in blows:
         rise = 0.5 * (1.0 - np.cos(np.pi * np.clip(since / max(situation.recovery, 1e-9), 0.0, 1.0)))
-        left = left * np.where(since >= -1e-6, situation.tone + (1.0 - situation.tone) * rise, 1.0)
+        lost = (1.0 - situation.tone) * np.where(since >= -1e-6, 1.0 - rise, 0.0)
+        left = left * (1.0 - lost[:, None] * situation.falloff ** joints_between(actor.parent, struck))
     return left
+
+
+def joints_between(parent: np.ndarray, body: int) -> Array:
+    """(n,) joints on the way from a body to each of the others."""
+    up = [body]
+    while parent[up[-1]] >= 0:
+        up.append(int(parent[up[-1]]))
+    rank = {i: k for k, i in enumerate(up)}
+    out = np.zeros(len(parent))
+    for i in range(len(parent)):  # parents stand before their children
+        out[i] = rank[i] if i in rank else len(up) if parent[i] < 0 else out[parent[i]] + 1
+    return out
 
 
 def limit(actor: Actor, moving: np.ndarray, inertia: Array, hinges: Hinges, flexion: Array) -> Limit:

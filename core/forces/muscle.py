@@ -15,9 +15,9 @@ from .step import INERTIA, SHOWN, Step, implicit, stiff
 class Muscle:
     """Springs and dampers to the clip's joint pose, with the clip's own torque as feed-forward.
 
-    stiffness, damping: (n, 6, 6) body frames, turning and travel uncoupled.  tone: (K,) factor on the stiffness over
-    time; damping goes with its root so that the damping ratio stays.  ceiling: (n,) most torque of the spring [N m],
-    inf = none.  share: (n,) part of the clip's inverse dynamics and of the weight that is carried.
+    stiffness, damping: (n, 6, 6) body frames, turning and travel uncoupled.  tone: (K, n) factor on the stiffness
+    over time, or (K, 1); damping goes with its root so that the damping ratio stays.  ceiling: (n,) most torque of the
+    spring [N m], inf = none.  share: (n,) part of the clip's inverse dynamics and of the weight that is carried.
     feed_forward: (K, n, 6) inverse dynamics without gravity.  rate, pace: (n,) damping over inertia and circular
     frequency [1/s], where they are known; without them springs are taken wholly at the end of the step.
     """
@@ -52,16 +52,16 @@ class Muscle:
         back = np.swapaxes(G, -1, -2)
         slow = h * np.sqrt(tone)
         ahead, inert = step.e, np.full(1, INERTIA)
-        if slow * self.fastest > SHOWN:
+        if slow.max() * self.fastest > SHOWN:
             late = stiff(slow * self.pace)[..., None]  # part that is taken at the end of the step
             inert = INERTIA + (1.0 - INERTIA) * late
             ahead = step.e + h * late * step.e_dot
             ahead[..., :3] = step.e[..., :3] + h * late * apply(G, step.e_dot[..., :3])
-        pull = tone * apply(self.stiffness, ahead)
+        pull = tone[:, None] * apply(self.stiffness, ahead)
         pull[..., :3] = apply(back, pull[..., :3])
-        force = -pull - np.sqrt(tone) * apply(self.damping, step.e_dot)
+        force = -pull - np.sqrt(tone)[:, None] * apply(self.damping, step.e_dot)
         Z = (slow * implicit(slow * self.rate))[..., None, None] * self.damping + np.zeros(step.e.shape + (1,))
-        K = (inert * h * h * tone)[..., None] * self.stiffness
+        K = (inert * h * h * tone[:, None])[..., None] * self.stiffness
         Z[..., :3, :3] += back @ K[..., :3, :3] @ G
         Z[..., 3:, 3:] += K[..., 3:, 3:]
         if self.saturates:  # the impedance is cut alike: without any, a light body would chatter

@@ -74,7 +74,7 @@ def forces(model, reference):
     K, D = np.zeros((5, 6, 6)), np.zeros((5, 6, 6))
     K[1:, :3, :3] = ACROSS * np.diag([1.0, 0.0, 1.0])
     D[1:, :3, :3] = FRICTION[:, None, None] * np.eye(3)
-    passive = Muscle(K, D, np.ones(steps), np.full(5, np.inf), np.zeros(5), np.zeros((steps, 5, 6)))
+    passive = Muscle(K, D, np.ones((steps, 1)), np.full(5, np.inf), np.zeros(5), np.zeros((steps, 5, 6)))
     high = np.tile(HIGH, (steps, 1))
     play = Limit(joints, np.tile([0.0, 1, 0], (4, 1)), -high / 3.0, high, 0.5, STIFFNESS, FRICTION)
     omega = 2.0 * np.pi * HOLD

@@ -190,8 +190,8 @@ def test_a_light_body_under_a_low_ceiling_comes_to_rest():
     run = last(simulate(model, reference, [spring], NONE, Run(0, start)))
     assert np.abs(log(run.state.rotation)).max() < 1e-3 and np.abs(run.state.twist).max() < 1e-2
     whole = Muscle(
-        np.diag([500.0] * 3 + [0.0] * 3)[None], np.diag([100.0] * 3 + [0.0] * 3)[None], np.ones(240), np.array([3.0]),
-        np.zeros(1), np.zeros((240, 1, 6)),
+        np.diag([500.0] * 3 + [0.0] * 3)[None], np.diag([100.0] * 3 + [0.0] * 3)[None], np.ones((240, 1)),
+        np.array([3.0]), np.zeros(1), np.zeros((240, 1, 6)),
     )  # fmt: skip
     run = last(simulate(model, reference, [whole], NONE, Run(0, start)))
     assert np.abs(log(run.state.rotation)).max() < 1e-3 and np.abs(run.state.twist).max() < 1e-2
@@ -232,7 +232,7 @@ def test_unequal_springs_never_gain_energy_at_large_angles(kind):
     if kind == "muscle":
         none, full = np.zeros((2000, 1, 6)), np.zeros((1, 6, 6))
         full[0, :3, :3] = np.diag(K[0])
-        force = Muscle(full, 0 * full, np.ones(2000), np.array([np.inf]), np.zeros(1), none)
+        force = Muscle(full, 0 * full, np.ones((2000, 1)), np.array([np.inf]), np.zeros(1), none)
     energy = []
     for run in simulate(model, reference, [force], NONE, Run(0, start)):
         e = log(run.state.rotation)

@@ -68,7 +68,7 @@ def test_order_of_the_default_step(rng, stiff):
 
     def default(steps):
         h, rate = DURATION / steps, np.zeros(n)
-        muscle = Muscle(K, D, np.ones(steps), np.full(n, np.inf), np.zeros(n), np.zeros((steps, n, 6)), rate, rate)
+        muscle = Muscle(K, D, np.ones((steps, 1)), np.full(n, np.inf), np.zeros(n), np.zeros((steps, n, 6)), rate, rate)
         before = of_model(model, GRAVITY, springs(start.rotation, K, D))(start, 0.0)
         early = State(start.rotation, start.position, start.twist - 0.5 * h * before)
         run = last(simulate(model, still(start, h, steps), [muscle], GRAVITY, start=Run(0, early, acceleration=before)))

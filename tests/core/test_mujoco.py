@@ -101,7 +101,7 @@ def test_passive_figure_sags_as_mujoco_s(rng):
     end = Twin(model, rest, GRAVITY, stiffness, damping, timestep=2e-4).run(rest, duration)
 
     def ours(steps):
-        muscle = Muscle(K, D, np.ones(steps), np.full(n, np.inf), np.zeros(n), np.zeros((steps, n, 6)))
+        muscle = Muscle(K, D, np.ones((steps, 1)), np.full(n, np.inf), np.zeros(n), np.zeros((steps, n, 6)))
         return default_step(model, rest, [muscle], steps, duration)
 
     ends = [ours(k) for k in (120, 240, 480)]

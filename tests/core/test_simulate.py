@@ -30,7 +30,7 @@ def muscle(model, reference, frequency, share=1.0, ratio=0.7):
     ff = of_motion(model, moving, reference.acceleration, np.zeros(3))
     K = omega**2 * effective_inertia(model, kin)
     n = model.n
-    tone, none, rate = np.ones(reference.steps), np.full(n, np.inf), np.full(n, 2 * ratio * omega)
+    tone, none, rate = np.ones((reference.steps, 1)), np.full(n, np.inf), np.full(n, 2 * ratio * omega)
     return Muscle(K, 2 * ratio / omega * K, tone, none, np.full(n, share), ff, rate, np.full(n, omega))
 
 

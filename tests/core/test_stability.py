@@ -87,7 +87,8 @@ class Energy:
                 work += part * float(blow.impulse @ (_speed(kins[k], blow) + _speed(kins[k + 1], blow))) / 2.0
                 if part == 0.0 and k + 1 < reference.steps:
                     e = deviation(reference, runs[k + 1].state, k + 1)[0]
-                    spring = 0.5 * float(np.einsum("ni,nij,nj->", e, pull.stiffness * pull.tone[k + 1], e))
+                    K = pull.stiffness * pull.tone[k + 1][:, None, None]
+                    spring = 0.5 * float(np.einsum("ni,nij,nj->", e, K, e))
                     energy = float(balance(model, kins[k + 1], np.zeros(3)).kinetic) + spring
                     worst = max(worst, energy / work - 1.0)
         return worst
@@ -101,7 +102,7 @@ def _speed(kin, blow):
 def struck(skeleton, frequency, ratio, hand):
     """A blow of 50 N s on the shoulder of a figure that stands, with one setting for all muscles and a hand's mass."""
     situation = named("shoulder_front").with_changes(
-        frequency=frequency, ratio=ratio, base_frequency=frequency, tone=1.0,
+        frequency=frequency, ratio=ratio, taper=1.0, base_frequency=frequency, tone=1.0,
         envelope=Envelope(0.1, 0.3, 0.1, "continue", 0.5),
     )  # fmt: skip
     actor = actor_of(skeleton, {"hand.L": hand})
