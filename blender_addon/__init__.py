@@ -15,6 +15,7 @@ from . import (
     panels_quality,
     properties,
     records,
+    staleness,
 )
 
 CLASSES = (
@@ -40,6 +41,7 @@ def register():
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     overrides.register()
+    staleness.register()
     _command = bpy.utils.register_cli_command(COMMAND, _run)
 
 
@@ -48,6 +50,7 @@ def unregister():
     global _command
     bpy.utils.unregister_cli_command(_command)
     _command = None
+    staleness.unregister()
     overrides.unregister()
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

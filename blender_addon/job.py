@@ -60,8 +60,11 @@ class Job:
         """(K,) frames that get keys."""
         return self.clip.frames[self.keyed]
 
-    def write(self, context, reaction: Reaction, *, name="", blend="COMBINE", key_tolerance=0.0) -> str:
-        """Bake the reaction to its own NLA layer; its name.  key_tolerance: [deg], 0 = a key at every frame."""
+    def write(self, context, reaction: Reaction, *, name="", blend="COMBINE", key_tolerance=0.0, over="") -> str:
+        """Bake the reaction to its own NLA layer; its name.
+
+        key_tolerance: [deg], 0 = a key at every frame.  over: the reaction right above which it goes, "" = on top.
+        """
         armature = bpy.data.objects[self.armature]
         shown, channels = pick(self.clip, self.keyed), pick_channels(self.channels, self.keyed)
         q, p = mapping.armature_poses(self.actor, shown, *reaction.poses(shown))
@@ -78,6 +81,7 @@ class Job:
             blend=blend,
             key_tolerance=key_tolerance,
             keep=(self.hit.frame,),
+            over=over,
             warnings=self.warnings,
         )
 

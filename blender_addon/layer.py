@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core.rotation import Array
-from . import actions, layer_keys, nla, records
+from . import actions, layer_keys, nla, records, staleness
 from . import layer_checks as checks
 from . import layer_curves as curves
 from . import layer_undo as undo
@@ -54,6 +54,7 @@ def apply(
     hold: bool = False,
     key_tolerance: float = 0.0,
     keep: ArrayLike = (),
+    over: str = "",
     warnings: list[str] | None = None,
 ) -> str:
     """Bake a reaction to its own NLA track and return its final name.
@@ -63,7 +64,7 @@ def apply(
     on and held after the last.  blend: "COMBINE" (deltas) or "REPLACE" (absolute).  hold: keep the last key's pose
     after the end, else the layer acts between first and last key only.  key_tolerance: [deg] that the bones may be off
     for the sake of fewer keys, 0 = a key at every frame; keep: frames that keep theirs besides the first and the last.
-    warnings: gets what had to be left out.
+    over: a reaction right above which the new one is laid, "" = above all.  warnings: gets what had to be left out.
     Raises LayerError, with nothing changed, where the rig cannot take a layer.
     """
     frames = _frames(frames)
@@ -72,7 +73,7 @@ def apply(
     if key_tolerance > 0.0:
         plan = layer_keys.thin(rig, plan, base if blend == "COMBINE" else None, key_tolerance, np.asarray(keep))
     goes_on = _goes_on(rig, stack, base, continuation) if continuation is not None else None
-    record = _apply(context, rig, name, stack, plan, goes_on, blend, hold)
+    record = _apply(context, rig, name, stack, plan, goes_on, blend, hold, over)
     if warnings is not None:
         warnings.extend(plan.warnings)
     return record.name
@@ -170,6 +171,7 @@ def _apply(
     goes_on: Plan | None,
     blend: str,
     hold: bool,
+    over: str = "",
 ) -> Any:
     """Compute what is left to compute, write it, and take it all back if that fails."""
     if blend not in ("COMBINE", "REPLACE"):
@@ -183,12 +185,13 @@ def _apply(
     record.blend = blend
     record.warnings = records.dump(plan.warnings)
     try:
-        _write(rig, record, stack, plan, held, goes_on, _span(context, plan, goes_on), hold)
+        _write(rig, record, stack, plan, held, goes_on, _span(context, plan, goes_on), hold, over)
     except Exception:
         undo.take_off(rig, len(rig.parametric_dynamics_reactions) - 1)
         _refresh(context, rig)
         raise
     _refresh(context, rig)
+    staleness.note(rig, record)
     return record
 
 
@@ -223,6 +226,7 @@ def _write(
     goes_on: Plan | None,
     span: tuple[float, float],
     hold: bool,
+    over: str,
 ) -> None:
     anim, index = rig.animation_data, len(rig.parametric_dynamics_reactions) - 1
     first = records.base_of(rig) is None
@@ -244,7 +248,7 @@ def _write(
         end = end if end > start else start + 1.0
         nla.new_strip(track, record.continuation, slot, start, end, "REPLACE", "HOLD_FORWARD")
     record.action, slot = actions.create(record.name, rig, plan.curves, plan.frames)
-    track = nla.new_track(anim, record.name)
+    track = nla.new_track(anim, record.name, undo.track_of(rig, over))
     undo.note_track(record, track.name)
     beyond = "HOLD_FORWARD" if hold else "NOTHING"
     nla.new_strip(track, record.action, slot, plan.frames[0], plan.frames[-1], record.blend, beyond)

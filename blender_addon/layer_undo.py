@@ -43,6 +43,13 @@ def own_actions(rig: Any) -> set[Any]:
     return {strip.action for record in records_ for _, strip, layer in own_strips(rig, record) if layer}
 
 
+def track_of(rig: Any, name: str) -> Any:
+    """The track of a reaction's own keys; None where there is none."""
+    record = rig.parametric_dynamics_reactions.get(name) if name else None
+    found = [t for t, _, layer in own_strips(rig, record) if layer == "action"] if record is not None else []
+    return found[-1] if found else None
+
+
 def note_track(record: Any, name: str) -> None:
     """Remember the name of a track of ours."""
     record.tracks = records.dump([*records.load(record.tracks), name])

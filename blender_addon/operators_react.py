@@ -8,7 +8,7 @@ from bpy.types import Operator
 
 from ..core import situation as situations
 from ..core.errors import CoreError, SituationError
-from . import checks, layer, layer_undo, properties, quality, recipe, records, settings
+from . import checks, layer, layer_undo, properties, quality, recipe, records, settings, staleness
 from .solving import Solving
 
 NOTHING = 1e-4  # [deg]
@@ -143,12 +143,16 @@ class DYNAMICS_OT_update_reaction(Solving, Operator):
         return job
 
     def finish(self, context, job, reaction):
-        """The new layer first: if it can't be written, the old one is still there."""
+        """The new layer first: if it can't be written, the old one is still there.  It takes the old one's place."""
         armature = bpy.data.objects[job.armature]
-        name = write(context, job, reaction, self._recipe)
+        kept = armature.parametric_dynamics_reactions
+        place = kept.find(self.name)
+        name = write(context, job, reaction, self._recipe, over=self.name)
         for note in layer.remove(context, armature, self.name):
             self.report({"WARNING"}, note)
-        rename(armature, armature.parametric_dynamics_reactions[name], self.name)
+        rename(armature, kept[name], self.name)
+        kept.move(len(kept) - 1, place)
+        staleness.note(armature, kept[place])
         keep(armature, self.name, self._recipe)
         tell(self, self.name, job, reaction)
 
@@ -215,11 +219,11 @@ def record_of(armature, name):
     return found
 
 
-def write(context, job, reaction, made):
+def write(context, job, reaction, made, over=""):
     """Bake the reaction; its name.  An empty layer would only puzzle: it is refused."""
     if max(reaction.peaks().values(), default=0.0) < NOTHING:
         raise SituationError("The blow moves nothing. Give it a stronger impulse, or more bones that move.")
-    return job.write(context, reaction, blend=made.blend, key_tolerance=made.key_tolerance)
+    return job.write(context, reaction, blend=made.blend, key_tolerance=made.key_tolerance, over=over)
 
 
 def keep(armature, name, made):
@@ -247,12 +251,16 @@ def tell(operator, name, job, reaction):
 
 
 class without:
-    """While it lasts, the reaction's keys and what goes on for it are muted; holds stay, they keep what is."""
+    """While it lasts, the reaction and those above it are muted, with what goes on for it; holds keep what is."""
 
     def __init__(self, context, armature, record):
         self.context, self.armature = context, armature
-        strips = [(s, kind) for _, s, kind in layer_undo.own_strips(armature, record) if kind != "hold"]
-        self.muted = [strip for strip, _ in strips if not strip.mute]
+        kept = armature.parametric_dynamics_reactions
+        place = kept.find(record.name)
+        strips = [s for _, s, kind in layer_undo.own_strips(armature, record) if kind == "continuation"]
+        for above in kept[place:]:
+            strips += [s for _, s, kind in layer_undo.own_strips(armature, above) if kind == "action"]
+        self.muted = [strip for strip in strips if not strip.mute]
 
     def __enter__(self):
         self._mute(True)

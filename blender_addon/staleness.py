@@ -1,0 +1,124 @@
+"""Whether what a reaction was solved on has changed since: the keys and strips below it, the rest pose, the time base.
+
+A reaction's record keeps a fingerprint of them.  Panels ask `is_stale` at every redraw; the answer is worked out anew
+only after Blender has told of a change.
+"""
+
+import hashlib
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.app.handlers import persistent
+
+from . import actions, layer_undo, nla
+
+CHANGING = (bpy.types.Action, bpy.types.Object, bpy.types.Armature, bpy.types.Scene)
+STRIP = (
+    "frame_start",
+    "frame_end",
+    "action_frame_start",
+    "action_frame_end",
+    "scale",
+    "repeat",
+    "use_reverse",
+    "mute",
+    "blend_type",
+    "extrapolation",
+    "blend_in",
+    "blend_out",
+    "use_animated_influence",
+)
+KEYS = ("co", "handle_left", "handle_right")
+
+_known: dict[tuple[str, str], bool] = {}
+
+
+def note(rig: Any, record: Any) -> None:
+    """Take what lies below the reaction now as what it was solved on."""
+    record.fingerprint = fingerprint(rig, record)
+    _known.clear()
+
+
+def is_stale(rig: Any, record: Any) -> bool:
+    """Whether the reaction would come out otherwise now; one without a fingerprint (an older file) counts as fresh."""
+    if not record.fingerprint:
+        return False
+    key = (rig.name_full, record.name)
+    if key not in _known:
+        _known[key] = record.fingerprint != fingerprint(rig, record)
+    return _known[key]
+
+
+def fingerprint(rig: Any, record: Any) -> str:
+    """What the reaction lies on, in 40 letters: equal where all keys, strips and rest poses are."""
+    digest = hashlib.sha1()
+    render = bpy.context.scene.render
+    _add(digest, render.fps / render.fps_base, render.frame_map_new / render.frame_map_old)
+    for bone in rig.data.bones:
+        _add(digest, bone.name, bone.parent.name if bone.parent else "", *np.round(bone.matrix_local, 5).flat)
+    for strip in _below(rig, record):
+        _add(digest, *(getattr(strip, name) for name in STRIP))
+        for curve in actions.curves_of(strip.action, actions.slot_of(strip)):
+            _add_curve(digest, curve)
+    return digest.hexdigest()
+
+
+def _below(rig: Any, record: Any) -> list[Any]:
+    """The strips of the tracks that are switched on, without those of the reaction itself and of later ones."""
+    if rig.animation_data is None:
+        return []
+    above = list(rig.parametric_dynamics_reactions)[rig.parametric_dynamics_reactions.find(record.name) :]
+    ours = {strip.as_pointer() for later in above for _, strip, _ in layer_undo.own_strips(rig, later)}
+    tracks = [track for track in rig.animation_data.nla_tracks if not track.mute]
+    return [strip for strip in nla.strips_of(tracks) if strip.as_pointer() not in ours]
+
+
+def _add(digest: Any, *values: Any) -> None:
+    digest.update(repr(values).encode())
+
+
+def _add_curve(digest: Any, curve: Any) -> None:
+    """A curve's keys, and what else shapes it."""
+    _add(digest, curve.data_path, curve.array_index, actions.evaluates(curve), curve.extrapolation)
+    points = curve.keyframe_points
+    values = np.empty(2 * len(points), dtype=np.float32)
+    for name in KEYS:
+        points.foreach_get(name, values)
+        digest.update(values.tobytes())
+    kinds = np.empty(len(points), dtype=np.int32)
+    points.foreach_get("interpolation", kinds)
+    digest.update(kinds.tobytes())
+    for modifier in curve.modifiers:
+        plain = [p.identifier for p in modifier.bl_rna.properties if p.type in ("FLOAT", "INT", "BOOLEAN", "ENUM")]
+        _add(digest, *(repr(getattr(modifier, name)) for name in plain if not name.startswith("show_")))
+
+
+# -- being told of changes ---------------------------------------------------------------------------------------------
+
+
+@persistent
+def _changed(_scene: Any, depsgraph: Any) -> None:
+    if _known and any(isinstance(update.id, CHANGING) for update in depsgraph.updates):
+        _known.clear()
+
+
+@persistent
+def _loaded(*_: Any) -> None:
+    _known.clear()
+
+
+HANDLERS = {"depsgraph_update_post": _changed, "load_post": _loaded, "undo_post": _loaded, "redo_post": _loaded}
+
+
+def register() -> None:
+    """Listen for changes."""
+    for name, handler in HANDLERS.items():
+        getattr(bpy.app.handlers, name).append(handler)
+
+
+def unregister() -> None:
+    """Stop listening."""
+    for name, handler in HANDLERS.items():
+        getattr(bpy.app.handlers, name).remove(handler)
+    _known.clear()
