@@ -126,17 +126,30 @@ def create(name: str, rig: Any, curves: Iterable[Curve], frames: Array) -> tuple
     action = bpy.data.actions.new(name)
     try:
         identifier, owner = _owner(action, rig)
-        groups: dict[str, Any] = {}
-        for curve in curves:
-            if curve.group not in groups:
-                groups[curve.group] = owner.groups.new(curve.group)
-            fcurve = owner.fcurves.new(curve.channel.path, index=curve.channel.index)
-            fcurve.group = groups[curve.group]
-            set_keys(fcurve, frames, curve.values, curve.shape)
+        _fill(owner, curves, frames)
     except Exception:
         bpy.data.actions.remove(action)
         raise
     return action, identifier
+
+
+def replace(action: Any, identifier: str, curves: Iterable[Curve], frames: Array) -> None:
+    """Put curves into the action's slot (as `create`), in the place of those that drive the same channels."""
+    owner = next(_bags(action, action.slots[identifier])) if LAYERED else action
+    curves = list(curves)
+    driven = {(curve.channel.path, curve.channel.index) for curve in curves}
+    for fcurve in list(owner.fcurves):
+        if (fcurve.data_path, fcurve.array_index) in driven:
+            owner.fcurves.remove(fcurve)
+    _fill(owner, curves, frames)
+
+
+def _fill(owner: Any, curves: Iterable[Curve], frames: Array) -> None:
+    """New f-curves in their groups."""
+    for curve in curves:
+        fcurve = owner.fcurves.new(curve.channel.path, index=curve.channel.index)
+        fcurve.group = owner.groups.get(curve.group) or owner.groups.new(curve.group)
+        set_keys(fcurve, frames, curve.values, curve.shape)
 
 
 def _owner(action: Any, rig: Any) -> tuple[str, Any]:

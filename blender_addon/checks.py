@@ -1,9 +1,4 @@
-"""Whether an operator can run, with the reason and the cure where it can't; and what hides a reaction that is there.
-
-Cheap: panels ask these at every redraw.
-"""
-
-from . import layer_undo, records
+"""Whether an operator can run, with the reason and the cure where it can't.  Cheap: panels ask at every redraw."""
 
 
 def armature_of(context):
@@ -94,52 +89,3 @@ def active_reaction(found):
     """The record of the chosen reaction (the last where none is), or None."""
     kept = found.parametric_dynamics_reactions
     return kept[min(found.parametric_dynamics.active_reaction, len(kept) - 1)] if len(kept) else None
-
-
-# -- what hides a reaction ---------------------------------------------------------------------------------------------
-
-
-def hints(context, found):
-    """Sentences on what keeps the armature from reacting, or its reactions from showing, each with the cure."""
-    data = found.animation_data
-    if found.library is not None:
-        return ["The armature is linked. Choose Object > Library Override > Make first."]
-    if not has_animation(data):
-        return ["The armature has no animation. Give it an action that moves."]
-    if data.use_tweak_mode:
-        return ["A strip is being tweaked, so layers above it don't show. Leave tweak mode in the NLA editor (Tab)."]
-    if not len(found.parametric_dynamics_reactions):
-        return []
-    return [*_stack_hints(data), *_record_hints(found), *_scene_hints(context.scene, found)]
-
-
-def _stack_hints(data):
-    if not data.use_nla:
-        yield "The NLA is switched off, so no reaction shows. Switch it on in the NLA editor."
-    if data.action is not None:
-        yield "The action '{}' lies over the reactions. Push it down in the NLA editor, or unlink it.".format(
-            data.action.name
-        )
-
-
-def _record_hints(found):
-    solo = any(track.is_solo for track in found.animation_data.nla_tracks)
-    for record in found.parametric_dynamics_reactions:
-        own = [(track, strip) for track, strip, kind in layer_undo.own_strips(found, record) if kind == "action"]
-        if not own:
-            yield "The layer of '{}' was deleted. Update it, or remove it.".format(record.name)
-        elif solo and not any(track.is_solo for track, _ in own):
-            yield "Another track plays alone, so '{}' doesn't show. Switch its star off in the NLA editor.".format(
-                record.name
-            )
-        elif all(track.mute or strip.mute for track, strip in own):
-            yield "'{}' is muted. Switch its track on in the NLA editor.".format(record.name)
-        yield from records.load(record.warnings)
-
-
-def _scene_hints(scene, found):
-    ends = [record.action.frame_range[1] for record in found.parametric_dynamics_reactions if record.action is not None]
-    if ends and max(ends) > scene.frame_end + 0.5:
-        yield "A reaction ends at frame {:.0f}, after the scene's last frame {}. Raise it to see the return.".format(
-            max(ends), scene.frame_end
-        )

@@ -97,7 +97,7 @@ def clip_end(rig: Any, stack: Stack) -> float | None:
     """The last key of the action that plays alone, or was pushed down for the rig's reactions; None where unknown."""
     anim, base = rig.animation_data, records.base_of(rig)
     if base is not None:
-        pushed = _pushed_strips(anim, base)
+        pushed = pushed_strips(anim, base)
         return float(pushed[0][1].frame_end) if len(pushed) == 1 else None
     keys = actions.key_range(actions.curves_of(anim.action, actions.slot_of(anim))) if stack.alone else None
     return keys[1] if keys is not None else None
@@ -188,7 +188,7 @@ def _restore_action(rig: Any, anim: Any, base: Any) -> list[str]:
     """Make the pushed-down action active again, unless another one has taken its place."""
     if not base.blend_type:
         return []
-    pushed = _pushed_strips(anim, base)
+    pushed = pushed_strips(anim, base)
     action = pushed[0][1].action if pushed else base.action
     if anim.action is not None and anim.action != action:
         return [f"'{rig.name}' has a new action '{anim.action.name}': the one before stays in its NLA track."]
@@ -207,7 +207,7 @@ def _restore_action(rig: Any, anim: Any, base: Any) -> list[str]:
     return []
 
 
-def _pushed_strips(anim: Any, base: Any) -> list[tuple[Any, Any]]:
+def pushed_strips(anim: Any, base: Any) -> list[tuple[Any, Any]]:
     """Track and strip of the pushed-down action: in its track or, where that was renamed, in one that is new."""
     if not base.track:
         return []

@@ -4,7 +4,7 @@ import textwrap
 
 from bpy.types import Panel, UIList
 
-from . import checks, figures
+from . import checks, figures, hints, operators_life, staleness
 
 AXES = {"FIGURE": ("Left", "Forward", "Up"), "WORLD": ("X", "Y", "Z")}
 CHARACTER = 6.6  # pixels of an average letter at scale 1
@@ -16,11 +16,18 @@ class DYNAMICS_UL_reactions(UIList):
     def draw_item(self, _context, layout, _data, item, _icon, _active, _property, _index=0):
         """One reaction and the frame of its hit."""
         row = layout.row()
-        row.label(text=item.name, icon="FORCE_FORCE" if item.action is not None else "ERROR", translate=False)
+        row.label(text=item.name, icon=_icon(item), translate=False)
         if item.action is not None:
             end = row.row()
             end.alignment = "RIGHT"
             end.label(text="{:g}".format(item.action.frame_range[0]), translate=False)
+
+
+def _icon(record):
+    """What a reaction's state looks like: lost, stale or in order."""
+    if record.action is None:
+        return "ERROR"
+    return "FILE_REFRESH" if staleness.is_stale(record.id_data, record) else "FORCE_FORCE"
 
 
 class Tab:
@@ -59,10 +66,19 @@ class DYNAMICS_PT_main(Tab, Panel):
         button = layout.row()
         button.scale_y = 1.6
         button.operator("parametric_dynamics.apply_hit_reaction", icon="FORCE_FORCE")
-        for text in checks.hints(context, armature):
-            wrapped(layout, context, text, "ERROR")
+        for hint in hints.of(context, armature):
+            _hint(layout, context, hint)
         if len(armature.parametric_dynamics_reactions):
             _reactions(layout, armature)
+
+
+def _hint(layout, context, hint):
+    """A sentence, and the button that cures it."""
+    wrapped(layout, context, hint.text, "ERROR")
+    if hint.cure:
+        label = next(name for kind, name, _ in operators_life.CURES if kind == hint.cure)
+        cure = layout.operator("parametric_dynamics.cure", text=label, icon="CHECKMARK")
+        cure.kind, cure.reaction = hint.cure, hint.reaction
 
 
 def _hit(layout, armature):
@@ -99,6 +115,9 @@ def _reactions(layout, armature):
     row = layout.row(align=True)
     row.operator("parametric_dynamics.update_reaction", icon="FILE_REFRESH")
     row.operator("parametric_dynamics.remove_reaction", icon="X")
+    row = layout.row(align=True)
+    row.operator("parametric_dynamics.edit_base", icon="GREASEPENCIL")
+    row.operator("parametric_dynamics.flatten", icon="NLA_PUSHDOWN")
     layout.operator("parametric_dynamics.export_fbx", icon="EXPORT")
 
 

@@ -139,7 +139,7 @@ def _fill(channels, armature, animated):
     index = {name: i for i, name in enumerate(channels.names)}
     slots, kept = [], []
     for curve in animated:
-        slot = _slot(channels, armature, index, curve.data_path, curve.array_index)
+        slot = slot_of(channels, armature, index, actions.Channel(curve.data_path, curve.array_index))
         if slot is not None:
             slots.append(slot)
             kept.append(curve)
@@ -148,15 +148,25 @@ def _fill(channels, armature, animated):
         slot[...] = row
 
 
-def _slot(channels, armature, index, path, component):
-    """The part of the channels (a view, (T,)) that an f-curve writes, or None where it moves no bone."""
+def bone_of(path):
+    """The bone that an RNA path from the object is about, or None."""
     match = BONE_PATH.match(path)
     if match is None:
-        return _object_slot(channels, armature, path, component)
-    name, rna = match.groups()
+        return None
+    name = match.group(1)
+    return re.sub(r"\\(.)", r"\1", name) if "\\" in name else name
+
+
+def slot_of(channels, armature, index, channel):
+    """The part of the channels (a view, (T,)) that an f-curve writes, or None where it moves no bone."""
+    match = BONE_PATH.match(channel.path)
+    component = channel.index
+    if match is None:
+        return _object_slot(channels, armature, channel.path, component)
+    rna = match.group(2)
     if rna == "rotation_mode":
         raise fk.InexactError("animated rotation modes")
-    bone = index.get(re.sub(r"\\(.)", r"\1", name) if "\\" in name else name)
+    bone = index.get(bone_of(channel.path))
     if bone is None or rna not in BONE:
         return None
     field, width = BONE[rna]

@@ -6,6 +6,7 @@ import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import (
     bone_properties,
     checks,
+    hints,
     properties,
     recipe,
     settings,
@@ -35,7 +36,7 @@ class TestRegistration:
         assert our_handlers() == []
         addon_utils.enable(MODULE)
         assert registered() == before
-        assert our_handlers() == handlers == ["save_pre"]
+        assert our_handlers() == handlers == ["depsgraph_update_post", "load_post", "redo_post", "save_pre", "undo_post"]
         assert before["object"] and before["bone"] and before["classes"]
 
     def test_everything_says_what_it_is(self, demo):
@@ -260,7 +261,7 @@ class TestPolls:
         demo.animation_data_clear()
         with pytest.raises(RuntimeError, match="no animation"):
             OPS.apply_hit_reaction()
-        assert checks.hints(bpy.context, demo) == ["The armature has no animation. Give it an action that moves."]
+        assert hints.of(bpy.context, demo)[0].text == "The armature has no animation. Give it an action that moves."
 
     def test_edit_mode(self, demo):
         bpy.ops.object.mode_set(mode="EDIT")

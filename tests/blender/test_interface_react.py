@@ -8,6 +8,7 @@ from bl_ext.user_default.parametric_dynamics.blender_addon import (
     checks,
     choosing,
     figures,
+    hints,
     job,
     layer_undo,
     operators_react,
@@ -256,11 +257,11 @@ class TestHints:
     @pytest.fixture
     def hit(self, demo):
         OPS.apply_hit_reaction()
-        assert checks.hints(bpy.context, demo) == []
+        assert hints.of(bpy.context, demo) == []
         return demo
 
     def expect(self, rig, words):
-        found = checks.hints(bpy.context, rig)
+        found = [hint.text for hint in hints.of(bpy.context, rig)]
         assert any(words in text for text in found), found
 
     def test_muted(self, hit):

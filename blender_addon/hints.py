@@ -1,0 +1,67 @@
+"""What keeps an armature from reacting or its reactions from showing right, each with the button that cures it.
+
+Cheap: the panel asks at every redraw.
+"""
+
+from typing import NamedTuple
+
+from . import checks, layer_undo, records, staleness
+
+
+class Hint(NamedTuple):
+    """A sentence, and what cures it: a kind of `operators_life.DYNAMICS_OT_cure` ("" = none), of which reaction."""
+
+    text: str
+    cure: str = ""
+    reaction: str = ""
+
+
+def of(context, found):
+    """The hints on an armature."""
+    data = found.animation_data
+    if found.library is not None:
+        return [Hint("The armature is linked. Choose Object > Library Override > Make first.")]
+    if not checks.has_animation(data):
+        return [Hint("The armature has no animation. Give it an action that moves.")]
+    if data.use_tweak_mode:
+        return [Hint("The clip below is being edited (tweak mode). Leave it to apply or update.", "LEAVE_TWEAK")]
+    if not len(found.parametric_dynamics_reactions):
+        return []
+    return [*_stack(data), *_records(found), *_scene(context, found)]
+
+
+def _stack(data):
+    if not data.use_nla:
+        yield Hint("The NLA is switched off, so no reaction shows.", "NLA_ON")
+    if data.action is not None:
+        text = "The action '{}' lies over the reactions. Push it down in the NLA editor, or unlink it."
+        yield Hint(text.format(data.action.name), "UNLINK")
+
+
+def _records(found):
+    solo = any(track.is_solo for track in found.animation_data.nla_tracks)
+    for record in found.parametric_dynamics_reactions:
+        name = record.name
+        own = [(track, strip) for track, strip, kind in layer_undo.own_strips(found, record) if kind == "action"]
+        if not own:
+            yield Hint("The layer of '{}' was deleted. Update it, or remove it.".format(name), "UPDATE", name)
+            continue
+        if solo and not any(track.is_solo for track, _ in own):
+            yield Hint("Another track plays alone, so '{}' doesn't show.".format(name), "SOLO_OFF")
+        elif all(track.mute or strip.mute for track, strip in own):
+            yield Hint("'{}' is muted.".format(name), "UNMUTE", name)
+        if staleness.is_stale(found, record):
+            yield Hint("What '{}' lies on has changed since it was solved.".format(name), "UPDATE", name)
+        for text in records.load(record.warnings):
+            yield Hint(text)
+
+
+def _scene(context, found):
+    scene = context.scene
+    kept = found.parametric_dynamics_reactions
+    end = max((record.action.frame_range[1] for record in kept if record.action is not None), default=scene.frame_end)
+    if end > scene.frame_end + 0.5:
+        text = "A reaction ends at frame {:.0f}, after the scene's last frame {}."
+        yield Hint(text.format(end, scene.frame_end), "LONGER_SCENE")
+    if scene.tool_settings.use_keyframe_insert_auto:
+        yield Hint("Auto Keying is on. What it keys lies over the reactions: use Edit Base instead.", "AUTOKEY_OFF")

@@ -1,0 +1,244 @@
+"""Life after Apply in the add-on: stale reactions, cures for what hides them, editing the clip below, flattening."""
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions, hints, staleness
+
+from .interface_tools import OPS, add_demo, layers, names, peak
+from .layer_tools import farthest, joints, set_frame
+
+FRAMES = np.arange(1.0, 25.0)
+
+
+@pytest.fixture
+def demo(fresh_scene):
+    return add_demo()
+
+
+@pytest.fixture
+def hit(demo):
+    OPS.apply_hit_reaction(frame=8.0)
+    return demo
+
+
+def stale(rig):
+    return [record.name for record in rig.parametric_dynamics_reactions if staleness.is_stale(rig, record)]
+
+
+def cures(rig):
+    return [hint.cure for hint in hints.of(bpy.context, rig)]
+
+
+def bend(action, bone, by=0.3):
+    """Turn a bone of the clip by a bit at every key, as an animator does."""
+    for curve in actions.all_curves(action):
+        if curve.data_path == 'pose.bones["{}"].rotation_quaternion'.format(bone) and curve.array_index == 1:
+            for key in curve.keyframe_points:
+                key.co.y += by
+            curve.update()
+    action.update_tag()
+    bpy.context.view_layer.update()
+
+
+class TestStale:
+    def test_fresh(self, hit):
+        set_frame(13)
+        bpy.context.view_layer.update()
+        assert stale(hit) == []
+
+    def test_a_key_below(self, hit):
+        bend(bpy.data.actions["Walk"], "spine.02")
+        assert stale(hit) == names(hit)
+        assert cures(hit) == ["UPDATE"]
+
+    def test_update_makes_it_fresh(self, hit):
+        bend(bpy.data.actions["Walk"], "spine.02")
+        before = peak(hit, "upper_arm.L")
+        OPS.cure(kind="UPDATE", reaction=names(hit)[0])
+        assert stale(hit) == [] and cures(hit) == []
+        assert peak(hit, "upper_arm.L") != before
+
+    def test_rest_pose(self, hit):
+        bpy.ops.object.mode_set(mode="EDIT")
+        hit.data.edit_bones["hand.L"].tail.z += 0.1
+        bpy.ops.object.mode_set(mode="OBJECT")
+        assert stale(hit) == names(hit)
+
+    def test_strip_moved(self, hit):
+        hit.animation_data.nla_tracks["Walk"].strips[0].scale = 1.1
+        hit.update_tag()
+        bpy.context.view_layer.update()
+        assert stale(hit) == names(hit)
+
+    def test_frame_rate(self, hit):
+        bpy.context.scene.render.fps = 30
+        bpy.context.view_layer.update()
+        assert stale(hit) == names(hit)
+
+    def test_only_those_above(self, hit):
+        OPS.apply_hit_reaction(frame=12.0)
+        first, second = names(hit)
+        OPS.update_reaction(name=second, source="RECIPE")
+        assert stale(hit) == []
+        hit.parametric_dynamics.active_reaction = 0
+        hit.parametric_dynamics.impulse = 10.0
+        OPS.update_reaction(name=first)
+        assert names(hit) == [first, second] and stale(hit) == [second]
+        tracks = [track.name for track in hit.animation_data.nla_tracks]
+        assert tracks.index(first) < tracks.index(second)
+        OPS.update_reaction(name=second, source="RECIPE")
+        assert names(hit) == [first, second] and stale(hit) == []
+
+    def test_the_lower_is_solved_without_the_upper(self, hit):
+        lower = names(hit)[0]
+        before = keys(hit, lower)
+        OPS.apply_hit_reaction(frame=9.0)
+        OPS.update_reaction(name=lower, source="RECIPE")
+        np.testing.assert_allclose(keys(hit, lower), before, atol=1e-5)  # read through the scene now: float32
+
+    def test_a_duplicate_is_fresh(self, hit):
+        bpy.ops.object.select_all(action="DESELECT")
+        hit.select_set(True)
+        bpy.context.view_layer.objects.active = hit
+        bpy.ops.object.duplicate()
+        assert bpy.context.active_object != hit and stale(bpy.context.active_object) == []
+
+    def test_kept_in_the_file(self, hit, tmp_path):
+        path = str(tmp_path / "kept.blend")
+        name = hit.name
+        bpy.ops.wm.save_as_mainfile(filepath=path)
+        bpy.ops.wm.open_mainfile(filepath=path)
+        assert stale(bpy.data.objects[name]) == []
+        bend(bpy.data.actions["Walk"], "spine.02")
+        assert stale(bpy.data.objects[name]) != []
+
+
+def keys(rig, name):
+    """All key values of a reaction."""
+    found = sorted(actions.all_curves(rig.parametric_dynamics_reactions[name].action), key=path)
+    return np.concatenate([[key.co.y for key in curve.keyframe_points] for curve in found])
+
+
+def path(curve):
+    return curve.data_path, curve.array_index
+
+
+class TestCures:
+    def cured(self, rig, kind, name=""):
+        assert kind in cures(rig)
+        assert OPS.cure(kind=kind, reaction=name) == {"FINISHED"}
+        assert cures(rig) == []
+
+    def test_nla(self, hit):
+        hit.animation_data.use_nla = False
+        self.cured(hit, "NLA_ON")
+
+    def test_action(self, hit):
+        hit.animation_data.action = bpy.data.actions["Wave"]
+        self.cured(hit, "UNLINK")
+        assert bpy.data.actions["Wave"].use_fake_user
+
+    def test_solo(self, hit):
+        hit.animation_data.nla_tracks["Walk"].is_solo = True
+        self.cured(hit, "SOLO_OFF")
+
+    @pytest.mark.parametrize("strip", (True, False))
+    def test_mute(self, hit, strip):
+        track = layers(hit)[0]
+        (track.strips[0] if strip else track).mute = True
+        self.cured(hit, "UNMUTE", names(hit)[0])
+
+    def test_deleted(self, hit):
+        hit.animation_data.nla_tracks.remove(layers(hit)[0])
+        self.cured(hit, "UPDATE", names(hit)[0])
+        assert len(layers(hit)) == 1
+
+    def test_short_scene(self, hit):
+        bpy.context.scene.frame_end = 10
+        self.cured(hit, "LONGER_SCENE")
+
+    def test_autokey(self, hit):
+        bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+        self.cured(hit, "AUTOKEY_OFF")
+
+
+class TestEditBase:
+    def test_there_and_back(self, hit):
+        shown = joints(hit, FRAMES)
+        assert OPS.edit_base() == {"FINISHED"}
+        data = hit.animation_data
+        assert data.use_tweak_mode and data.action == bpy.data.actions["Walk"]
+        assert farthest(joints(hit, FRAMES), shown) < 0.01, "the layers above play on"
+        bend(bpy.data.actions["Walk"], "head")
+        assert cures(hit) == ["LEAVE_TWEAK"]
+        OPS.cure(kind="LEAVE_TWEAK")
+        assert not data.use_tweak_mode and cures(hit) == ["UPDATE"]
+        assert farthest(joints(hit, FRAMES), shown) > 1.0
+
+    def test_strips_of_the_animators_own(self, demo):
+        data = demo.animation_data
+        track = data.nla_tracks.new()
+        track.strips.new("Walk", 1, data.action)
+        data.action = None
+        OPS.apply_hit_reaction(frame=8.0)
+        with pytest.raises(RuntimeError, match="strips of your own"):
+            OPS.edit_base()
+
+    def test_the_window_stays(self, hit):
+        kinds = [area.ui_type for area in bpy.context.window_manager.windows[0].screen.areas]
+        OPS.edit_base()
+        assert [area.ui_type for area in bpy.context.window_manager.windows[0].screen.areas] == kinds
+
+
+class TestFlatten:
+    def check(self, rig, frames):
+        shown = joints(rig, frames)
+        assert OPS.flatten() == {"FINISHED"}
+        assert len(rig.animation_data.nla_tracks) == self.foreign
+        assert len(rig.parametric_dynamics_reactions) == 0
+        assert farthest(joints(rig, frames), shown) < 0.01
+
+    foreign = 0
+
+    def test_two_reactions(self, hit):
+        OPS.apply_hit_reaction(frame=14.0)
+        made = [record.action.name for record in hit.parametric_dynamics_reactions]
+        end = max(record.action.frame_range[1] for record in hit.parametric_dynamics_reactions)
+        bpy.context.scene.frame_end = 40
+        self.check(hit, np.arange(1.0, max(end, 40.0)))
+        assert hit.animation_data.action.name == "Walk flat"
+        assert bpy.data.actions["Walk"].use_fake_user
+        assert not any(name in bpy.data.actions for name in made)
+
+    def test_curves_nothing_touches_are_the_clips(self, hit):
+        touched = {path(c) for c in actions.all_curves(hit.parametric_dynamics_reactions[0].action)}
+        untouched = {path(c): len(c.keyframe_points) for c in actions.all_curves(bpy.data.actions["Walk"])}
+        OPS.flatten()
+        flat = {path(c): len(c.keyframe_points) for c in actions.all_curves(hit.animation_data.action)}
+        same = untouched.keys() - touched
+        assert same and {key: flat[key] for key in same} == {key: untouched[key] for key in same}
+
+    def test_a_clip_that_loops_for_ever(self, demo):
+        for curve in actions.all_curves(bpy.data.actions["Walk"]):
+            curve.modifiers.new("CYCLES")
+        OPS.apply_hit_reaction(frame=30.0)
+        bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 80
+        self.check(demo, np.arange(1.0, 81.0))
+
+    def test_strips_of_the_animators_own(self, demo):
+        data = demo.animation_data
+        track = data.nla_tracks.new()
+        track.strips.new("Walk", 1, data.action)
+        data.action = None
+        OPS.apply_hit_reaction(frame=8.0)
+        self.foreign = 1
+        self.check(demo, FRAMES)
+
+    def test_undo_brings_the_layers_back(self, hit):
+        bpy.ops.ed.undo_push(message="before")
+        name = hit.name
+        OPS.flatten()
+        bpy.ops.ed.undo_push(message="Flatten")
+        bpy.ops.ed.undo()
+        assert len(bpy.data.objects[name].parametric_dynamics_reactions) == 1
