@@ -13,7 +13,7 @@ CHARACTER = 6.6  # pixels of an average letter at scale 1
 class DYNAMICS_UL_reactions(UIList):
     """The armature's reactions"""
 
-    def draw_item(self, _context, layout, _data, item, _icon, _active, _property, _index=0):
+    def draw_item(self, _context, layout, _data, item, _item_icon, _active, _property, _index=0):
         """One reaction and the frame of its hit."""
         row = layout.row()
         row.label(text=item.name, icon=_icon(item), translate=False)
