@@ -35,18 +35,16 @@ class Diagnosis:
         return [(self.causes[f], self.bones[b], float(size[f, b])) for f, b in rows]
 
 
-def diagnose(
-    model: Model, reference: Reference, forces: Sequence[Force], gravity: Array, run: Run, h: float
-) -> Diagnosis:
+def diagnose(model: Model, reference: Reference, forces: Sequence[Force], gravity: Array, run: Run) -> Diagnosis:
     """Take the step that follows a checkpoint apart.
 
     All parts are solved with the whole step's inertia and impedance, so that they add up to what `step` does.
     """
     kin = kinematics(model, run.state)
-    now, whole = moment(model, reference, forces, gravity, run, h, kin)
+    now, whole = moment(model, reference, forces, gravity, run, kin)
     inertia, _ = equations(model, now.passing, whole)
     still = replace(kin, c=np.zeros_like(kin.c), V=np.zeros_like(kin.V), vx=np.zeros_like(kin.vx))
-    parts, (_, load) = [], moment(model, reference, [], gravity, run, h, kin)
+    parts, (_, load) = [], moment(model, reference, [], gravity, run, kin)
     for force in forces:  # in order: contacts answer to what acted before them
         part = Load.zero(model, np.zeros(3))
         before, wrench = load.force, load.wrench.copy()

@@ -121,7 +121,7 @@ def react(
     solver = forward if stage.situation.coupled else forward_light
     end = max(blow.simulated for blow in stage.blows)
     parts: list[_Stretch] = []
-    now, halvings, before, arrived = stage.start, stage.finer, SUBSTEP, None
+    now, halvings, before, arrived = stage.start, stage.finer, None, None
     while now < end - 1e-6:
         h = SUBSTEP * 0.5**halvings
         length = min(_stretch(stage, now, halvings), end - now)

@@ -1,7 +1,8 @@
 """The clip as the simulator sees it: joint poses at sub-steps with *discrete* velocities and accelerations.
 
 The differences match the integrator: w_k = log(q_k^-1 q_k+1) / h takes pose k to pose k+1 in one step, and
-a_k = (w_k - w_k-1) / h takes the velocity of the step before to it.  So the inverse dynamics of these numbers is
+a_k = (w_k - w_k-1) / h takes the velocity of the step before to it (with the time between the middles of both steps
+where their lengths differ).  So the inverse dynamics of these numbers is
 exactly the force with which the simulator repeats the clip, to round-off, whatever the step.
 """
 
@@ -23,7 +24,7 @@ class Reference:
 
     times: (K + 1,) [s] start of each step, and the end.  rotation: (K + 1, n, 4).  position: (K + 1, n, 3) [m].
     twist: (K, n, 6) from pose k to k + 1, body frame.  acceleration: (K, n, 6).  initial: (n, 6) twist on arrival at
-    pose 0.  last: (n, 6) acceleration in the step before.
+    pose 0.  last: (n, 6) acceleration in the step before.  before: [s] length of that step, None = of the first.
     """
 
     times: Array
@@ -33,11 +34,27 @@ class Reference:
     acceleration: Array
     initial: Array
     last: Array | float = 0.0
+    before: float | None = None
 
     @property
     def steps(self) -> int:
         """Number of sub-steps."""
         return len(self.twist)
+
+    @cached_property
+    def lengths(self) -> Array:
+        """(K,) of the steps [s]."""
+        return np.diff(self.times)
+
+    @cached_property
+    def earlier(self) -> Array:
+        """(K,) length of the step before each [s]."""
+        return np.concatenate((self.lengths[:1] if self.before is None else [self.before], self.lengths[:-1]))
+
+    @cached_property
+    def kicks(self) -> Array:
+        """(K,) how long each acceleration acts [s]: from the middle of the step before to the middle of its own."""
+        return 0.5 * (self.earlier + self.lengths)
 
     def arrival(self, k: int) -> Array:
         """(n, 6) twist of the step before pose k."""
@@ -57,7 +74,7 @@ class Reference:
     def passing(self) -> Array:
         """(K, n, 6) twists at the poses themselves, see `passing`."""
         before = np.concatenate((np.broadcast_to(self.last, self.initial.shape)[None], self.acceleration[:-1]))
-        return passing(self.arrivals().twist, before, np.diff(self.times)[:, None, None])
+        return passing(self.arrivals().twist, before, self.earlier[:, None, None])
 
     def arrivals(self) -> State:
         """The states on arrival at the start of every step, (K, n, *)."""
@@ -67,6 +84,8 @@ class Reference:
 
 def passing(twist: Array, last: Array | float, h: float | Array) -> Array:
     """Twists (..., n, 6) at a pose from those of the step before it, which belong to its middle, and its acceleration.
+
+    h: [s] length of that step.
 
     Velocity products of a pose and of a velocity half a step older feed energy into a free fall.  Where joints turn so
     far in a step that nothing is to be known half a step later, the old velocity is the safer one.
@@ -129,4 +148,5 @@ def build(
     length = np.full((steps + 1, 1, 1), h)
     length[0] = before or h
     twist = twist_between(q[:-1], p[:-1], q[1:], p[1:], length)
-    return Reference(grid[1:], q[1:], p[1:], twist[1:], np.diff(twist, axis=0) / h, twist[0], last)
+    acceleration = np.diff(twist, axis=0) / (0.5 * (length[:-1] + length[1:]))
+    return Reference(grid[1:], q[1:], p[1:], twist[1:], acceleration, twist[0], last, before)

@@ -55,19 +55,19 @@ def simulate(
     Raises SimulationError naming the bone where the motion is no longer finite.
     """
     run = start or Run(0, reference.state(0))
-    steps = np.diff(reference.times)
     while run.k < reference.steps:
-        run = step(model, reference, forces, gravity, run, float(steps[run.k]), solver, refresh)
+        run = step(model, reference, forces, gravity, run, solver, refresh)
         yield run
 
 
 def moment(
-    model: Model, reference: Reference, forces: Sequence[Force], gravity: Array, run: Run, h: float, kin: Kinematics
+    model: Model, reference: Reference, forces: Sequence[Force], gravity: Array, run: Run, kin: Kinematics
 ) -> tuple[Step, Load]:
     """What acts in the step that comes next, and what its solver sees; kin: of the run's state."""
     k, state = run.k, run.state
+    h = float(reference.kicks[k])
     gone = reference.last if run.acceleration is None else run.acceleration
-    ahead = with_twist(model, kin, passing(state.twist, gone, h))
+    ahead = with_twist(model, kin, passing(state.twist, gone, float(reference.earlier[k])))
     now = Step(model, reference, state, kin, ahead, k, float(reference.times[k]), h, *deviation(reference, state, k))
     load = Load.zero(model, gravity, state.twist.shape[:-2])
     load.expected = now.a_clip
@@ -83,26 +83,25 @@ def step(
     forces: Sequence[Force],
     gravity: Array,
     run: Run,
-    h: float,
     solver: Forward = forward,
     refresh: int = 1,
 ) -> Run:
-    """One sub-step of length h."""
+    """One sub-step."""
     k, state = run.k, run.state
     held = run.band if k % refresh else None
     kin = held[0] if held else kinematics(model, state)
-    now, load = moment(model, reference, forces, gravity, run, h, kin)
+    now, load = moment(model, reference, forces, gravity, run, kin)
     if refresh == 1:
         u, band = solver(model, now.passing, load), None
     else:
         band = held or (kin, Factor.of(model, now.passing, load))
         u = band[1].forward(model, load)
     acceleration = load.prescribed + model.expand(u)
-    twist = state.twist + h * acceleration
+    twist = state.twist + now.h * acceleration
     if not np.isfinite(twist).all():
         bad = model.names[int(np.argwhere(~np.isfinite(twist))[0, -2])]
         raise SimulationError(f"The simulation broke down at bone '{bad}'. Lower the impulse or raise the bone's mass.")
-    rotation, position = advance(state.rotation, state.position, twist, h)
+    rotation, position = advance(state.rotation, state.position, twist, float(reference.lengths[k]))
     rotation = _on_axes(model, reference.rotation[k + 1], rotation)
     speed = float(np.sqrt(np.max(np.einsum("...i,...i->...", kin.V[..., :3], kin.V[..., :3]))))
     return Run(k + 1, State(rotation, position, twist), max(run.fastest, speed), band, acceleration)

@@ -115,7 +115,9 @@ class Stage:
         moving[support] = True
         return moving, base
 
-    def reference(self, start: float, steps: int, h: float, before: float, last: Array | float = 0.0) -> Reference:
+    def reference(
+        self, start: float, steps: int, h: float, before: float | None = None, last: Array | float = 0.0
+    ) -> Reference:
         """The clip from a moment on, in sub-steps of length h; `before` and `last` are length and acceleration of the
         sub-step that ends there."""
         return build(self.samples, *self.joints, start, steps, h, before, last)

@@ -64,7 +64,7 @@ class SelfCollision:
         """The same, silent on the clip: a pair that overlaps there is judged beyond that overlap."""
         kin = kinematics(model, reference.arrivals())
         depth, normal, points = self._nearest(kin)
-        h = np.diff(reference.times)[:, None]
+        h = reference.kicks[:, None]
         motion = ahead(model, kin, with_twist(model, kin, reference.passing()), reference.acceleration, h[..., None])
         closing = np.einsum("...i,...i->...", normal, self._relative(points, motion))
         deepest = np.maximum(depth, depth - h * closing)

@@ -42,7 +42,7 @@ class Ground:
         """The same ground, silent where the clip's own feet are in it."""
         kin = kinematics(model, reference.arrivals())
         x = kin.p[:, self.bodies] + apply(kin.R[:, self.bodies], self.points)
-        h = np.diff(reference.times)[:, None]
+        h = reference.kicks[:, None]
         depth = self.radius - (x + kin.origin[:, None] - self.origin) @ self.normal
         passing = with_twist(model, kin, reference.passing())
         motion = ahead(model, kin, passing, reference.acceleration, h[..., None])

@@ -38,7 +38,8 @@ class Pulse:
         """Mean force over the step at the point where it is now."""
         if not self.start - step.h < step.t < self.start + self.duration + step.h:
             return
-        part = self.fraction(step.t - 0.5 * step.h, step.h)  # the step's kick acts at its pose
+        begin = step.t - 0.5 * float(step.reference.earlier[step.k])  # the step's kick acts at its pose
+        part = self.fraction(begin, step.h)
         if part != 0.0:
             at = step.kin.position()[..., self.body, :] + apply(step.kin.R[..., self.body, :, :], self.point)
             wrench = step.kin.wrench(at, np.broadcast_to(self.impulse * (part / step.h), at.shape))

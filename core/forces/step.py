@@ -14,8 +14,9 @@ from ..spatial import apply
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """What forces may look at: step k of length h [s] at time t, the state on arrival and its deviation from the clip.
+    """What forces may look at: step k at time t, the state on arrival and its deviation from the clip.
 
+    h: [s] how long the step's acceleration acts (`Reference.kicks`): its length, if the one before was as long.
     kin: of the state; passing: with the velocities that the solver's velocity products see, half a step later.
     e: (..., n, 6) pose relative to the clip's, [rotation vector, displacement], body frame.
     turn: (..., n, 4) the rotation of e as a quaternion of either sign.

@@ -43,7 +43,7 @@ class SwingTwist:
     def of_rest(cls, model: Model, reference: Reference, limit: "SwingTwist", middle: Array) -> "SwingTwist":
         """The same range about a joint rotation (m, 4) at rest, nowhere narrower than the clip itself."""
         states = reference.arrivals()
-        h = np.diff(reference.times)[:, None]
+        h = reference.kicks[:, None]
         own = replace(limit, middle=middle, wider=None)
         d, w = own._deviation(states.rotation, states.twist)
         angle, g = own._measures(d)

@@ -106,13 +106,13 @@ def test_diagnosis_adds_up_to_the_step(scene):
     runs = list(simulate(model, reference, forces, GRAVITY))
     run = runs[9]  # in the middle of the blow
     h = 1 / 120
-    told = diagnose(model, reference, forces, GRAVITY, run, h)
+    told = diagnose(model, reference, forces, GRAVITY, run)
     assert told.causes == ("Muscle", "Pulse", "gravity", "motion")
-    after = step(model, reference, forces, GRAVITY, run, h)
+    after = step(model, reference, forces, GRAVITY, run)
     moved = np.array([i for i, joint in enumerate(model.joints) if len(joint)])
     want = (after.state.twist - run.state.twist) / h
     np.testing.assert_allclose(told.acceleration.sum(axis=0)[moved], want[moved], atol=1e-8 * np.abs(want).max())
-    calm = diagnose(model, reference, forces, GRAVITY, runs[40], h)
+    calm = diagnose(model, reference, forces, GRAVITY, runs[40])
     assert np.abs(calm.acceleration[1]).max() == 0.0  # the blow is over
     assert np.abs(told.acceleration[1]).max() > 1.0
     assert told.worst(1)[0][0] in told.causes and told.worst(1)[0][1] in model.names
@@ -125,8 +125,8 @@ def test_diagnosis_of_forces_that_answer_to_others(scene):
     joints = Contacts([HingeFriction(np.array([2, 3]), np.array([5.0, 5.0]))])
     together = [*forces, ball, joints]
     run = list(simulate(model, reference, together, GRAVITY))[8]
-    told = diagnose(model, reference, together, GRAVITY, run, 1 / 120)
-    after = step(model, reference, together, GRAVITY, run, 1 / 120)
+    told = diagnose(model, reference, together, GRAVITY, run)
+    after = step(model, reference, together, GRAVITY, run)
     moved = np.array([i for i, joint in enumerate(model.joints) if len(joint)])
     want = (after.state.twist - run.state.twist) * 120
     np.testing.assert_allclose(told.acceleration.sum(axis=0)[moved], want[moved], atol=1e-8 * np.abs(want).max())
