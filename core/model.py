@@ -14,6 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from .errors import ModelError
+from .limbs import Limbs
+from .limbs import build as limbs
 from .rotation import Array
 
 FIXED: Array = np.zeros((0, 6))
@@ -151,6 +153,11 @@ class Model:
         return out
 
     @cached_property
+    def subspace_T(self) -> Array:  # noqa: N802  a transpose
+        """(n, width, 6) the same as rows."""
+        return np.ascontiguousarray(np.swapaxes(self.subspace, -1, -2))
+
+    @cached_property
     def slot(self) -> np.ndarray:
         """(nv,) flat index of each degree of freedom in an (n, width) table."""
         first = np.concatenate([np.arange(len(j)) for j in self.joints]) if self.nv else np.zeros(0)
@@ -194,6 +201,11 @@ class Model:
             sums = (np.arange(len(parents))[:, None] == child.reshape(-1)).astype(float)
             out.append(Level(bodies, self.parent[bodies], parents, sums, int(counts[bodies].max())))
         return tuple(out)
+
+    @cached_property
+    def limbs(self) -> Limbs:
+        """Groups of bodies that the tree solver takes as one."""
+        return limbs(self.parent, self.ancestor, self.dof_body, self.slot, self.width)
 
     @cached_property
     def jumps(self) -> tuple[np.ndarray, ...]:

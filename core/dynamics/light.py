@@ -14,7 +14,6 @@ from ..spatial import apply
 from .dense import body_forces, joint_forces
 from .kinematics import Kinematics
 from .load import Load
-from .tree import impedance
 
 
 def forward(model: Model, kin: Kinematics, load: Load) -> Array:
@@ -26,5 +25,13 @@ def forward(model: Model, kin: Kinematics, load: Load) -> Array:
         rest = rest - model.project(apply(load.Z, model.expand(expected)))
     inertia = kin.I if load.body_Z is None else kin.I + load.body_Z
     flat = model.ancestor.T @ inertia.reshape(inertia.shape[:-2] + (36,))
-    D: Any = np.linalg.inv(np.swapaxes(kin.S, -1, -2) @ flat.reshape(inertia.shape) @ kin.S + impedance(model, load))
+    D: Any = np.linalg.inv(np.swapaxes(kin.S, -1, -2) @ flat.reshape(inertia.shape) @ kin.S + _impedance(model, load))
     return expected + model.by_dof(apply(D, model.table(rest)))
+
+
+def _impedance(model: Model, load: Load) -> Array:
+    """(..., n, width, width) joint impedances by degree of freedom; 1 on the diagonal of unused slots."""
+    unused = np.ones((model.n, model.width))
+    unused.reshape(-1)[model.slot] = 0.0
+    out = unused[:, :, None] * np.eye(model.width)
+    return out if load.Z is None else out + model.subspace_T @ load.Z @ model.subspace

@@ -1,123 +1,86 @@
-"""Forward dynamics by the articulated-body algorithm (Featherstone 2008, table 7.1), O(n).
+"""Forward dynamics by articulated bodies (Featherstone 2008, ch. 7), O(n), with limbs in the place of single bodies.
 
-Every body has its own frame, at its joint and parallel to the world: inertias of light bodies far from a common origin
-would lose their digits to m r^2.  Between bodies there is only a shift.  Whole levels of the tree go at once.
-Joint impedance adds to D, body impedance to that body's inertia.
+What a limb shows of itself to the body that carries it comes from composite inertias (ch. 6): with its joint-space
+inertia H, and F the force on its carrier per joint acceleration, it is I^c - F^T H^-1 F.  All is done in the shared
+frame, so between bodies nothing is transformed, and starts from the forces that joint accelerations of zero need, so
+velocity products appear nowhere.  Limbs of one height go at once, see `core.limbs`.
+Joint impedance adds to H, body impedance to that body's inertia.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..model import Level, Model
-from ..rotation import Array, skew
-from ..spatial import apply, motion_cross, moved_inertia
+from ..limbs import Limbs
+from ..model import Model
+from ..rotation import Array
+from ..spatial import apply
+from .dense import body_forces, joint_forces
 from .kinematics import Kinematics
 from .load import Load
 
-
-@dataclass(frozen=True, eq=False)
-class _Own:
-    """Bodies in their own world-parallel frames: inertia (..., n, 6, 6), bias force (..., n, 6), joint axes
-    (..., n, 6, width), velocity-product acceleration (..., n, 6), shift of motions from the parent (..., n, 6, 6)."""
-
-    IA: Array
-    pA: Array
-    S: Array
-    c: Array
-    shift: Array
+Answer = tuple[Array, Array]
 
 
 def forward(model: Model, kin: Kinematics, load: Load) -> Array:
     """Accelerations (..., nv) of the dynamic degrees of freedom under the load."""
-    own = _own_frames(model, kin, load)
-    IA, pA = own.IA, own.pA
-    Z = impedance(model, load)
-    tau = _joint_forces(model, load)
-    passed = []
-    for level in reversed(model.levels):
-        i, w = level.bodies, level.width
-        S = own.S[..., i, :, :w]
-        St = np.swapaxes(S, -1, -2)
-        Ia, pa = IA[..., i, :, :], pA[..., i, :]
-        U = Ia @ S
-        Dinv: Any = np.linalg.inv(St @ U + Z[..., i, :w, :w]) if w else np.zeros(U.shape[:-2] + (0, 0))
-        u = tau[..., i, :w] - apply(St, pa)
-        Ut = np.swapaxes(U, -1, -2)
-        UD = U @ Dinv
-        Ia = Ia - UD @ Ut
-        pa = pa + apply(Ia, own.c[..., i, :]) + apply(UD, u)
-        shift = own.shift[..., i, :, :]
-        back = np.swapaxes(shift, -1, -2)
-        _add_to_parents(level, IA, pA, back @ Ia @ shift, apply(back, pa))
-        passed.append((S, Ut, Dinv, u))
-    return _outward(model, load, own, passed[::-1])
+    if not model.nv:
+        return np.zeros(load.force.shape[:-2] + (0,))
+    axes, answers = _inward(model, kin, load)
+    return _outward(model.limbs, axes, answers)
 
 
-def _own_frames(model: Model, kin: Kinematics, load: Load) -> _Own:
-    """The step's quantities moved to the bodies' own frames; light inertias are made there, not moved there."""
-    T = np.zeros(kin.R.shape[:-2] + (4, 4))
-    T[..., :3, :3], T[..., 3, 3] = kin.R, 1.0
-    inertia = moved_inertia(T, model.pseudo)
-    here = _shift(kin.p)
-    there = np.swapaxes(_shift(-kin.p), -1, -2)
-    V = apply(here, kin.V)
-    pA = -apply(np.swapaxes(motion_cross(V), -1, -2), apply(inertia, V)) - apply(there, load.wrench)
-    IA = inertia
-    if load.body_Z is not None:
-        body_Z = there @ load.body_Z @ np.swapaxes(there, -1, -2)
-        IA = inertia + body_Z
-        pA = pA + apply(body_Z, np.broadcast_to(load.fall, pA.shape))
-    S = np.concatenate((kin.R @ model.subspace[:, :3], kin.R @ model.subspace[:, 3:]), axis=-2)
-    up = np.where(model.parent < 0, 0, model.parent)
-    c = apply(here, kin.c + apply(kin.X, load.prescribed))
-    return _Own(IA, pA, S, c, _shift(kin.p - np.where(model.parent[:, None] < 0, 0.0, kin.p[..., up, :])))
+def _inward(model: Model, kin: Kinematics, load: Load) -> tuple[Array, list[Array]]:
+    """From the limbs that carry none to the world: the axes of all degrees of freedom (..., M, 6), and for every tier
+    [K, d] (..., k, m, 7) of the accelerations -(K a + d) that an acceleration a of its carrier leaves to a limb."""
+    limbs, batch = model.limbs, load.force.shape[:-2]
+    inertia = kin.I if load.body_Z is None else kin.I + load.body_Z
+    needed = np.concatenate((inertia, body_forces(model, kin, load)[..., None]), axis=-1)
+    own = needed.take(limbs.bodies, axis=-3)  # (..., N + 1, 6, 7)
+    S = np.swapaxes(kin.S, -1, -2).take(limbs.bodies, axis=-3)
+    axes = S.reshape(batch + (-1, 6)).take(limbs.axes, axis=-2)
+    tau = joint_forces(model, load).take(limbs.dofs, axis=-1)
+    Z, z = _impedance(model, load), 0
+    answers = []
+    for tier in limbs.tiers:
+        k, b, m = tier.shape
+        composite = tier.carried @ own[..., tier.bodies, :, :].reshape(batch + (k, b, 42))
+        F = S[..., tier.bodies, :, :] @ composite.reshape(batch + (k * b, 6, 7))
+        F = F.reshape(batch + (-1, 7)).take(tier.axis, axis=-2)
+        F[..., 6] -= tau[..., tier.dofs]
+        F = F.reshape(batch + (k, m, 7)) * tier.used
+        S_T = np.swapaxes(axes[..., tier.dofs, :].reshape(batch + (k, m, 6)), -1, -2)
+        half = F[..., :6] @ S_T * tier.above
+        H = half + np.swapaxes(half, -1, -2) + Z[..., z : z + k * m * m].reshape(batch + (k, m, m))
+        answer: Any = np.linalg.solve(H, F)
+        shown = composite[..., 0, :].reshape(batch + (k, 6, 7)) - np.swapaxes(F[..., :6], -1, -2) @ answer
+        shown = tier.sums @ shown.reshape(batch + (k, 42))
+        own[..., tier.parents, :, :] += shown.reshape(batch + (-1, 6, 7))
+        answers.append(answer)
+        z += k * m * m
+    return axes, answers
 
 
-def _shift(p: Array) -> Array:
-    """(..., 6, 6) motions to the same motions at a point p (..., 3) away."""
-    out = np.zeros(p.shape[:-1] + (6, 6))
-    out[...] = np.eye(6)
-    out[..., 3:, :3] = -skew(p)
-    return out
+def _outward(limbs: Limbs, axes: Array, answers: list[Array]) -> Array:
+    """From the world to the last limbs: accelerations (..., nv)."""
+    batch = axes.shape[:-2]
+    a, u = np.zeros(batch + (len(limbs.bodies), 6)), np.empty(batch + (len(limbs.dofs),))
+    for tier, answer in zip(limbs.tiers[::-1], answers[::-1], strict=True):
+        k, b, m = tier.shape
+        carrier = a.take(tier.parent, axis=-2)
+        x = -apply(answer[..., :6], carrier) - answer[..., 6]
+        u[..., tier.dofs] = x.reshape(batch + (k * m,))
+        if tier.carries:
+            moved = tier.ways @ (axes[..., tier.dofs, :].reshape(batch + (k, m, 6)) * x[..., None])
+            a[..., tier.bodies, :] = (carrier[..., None, :] + moved).reshape(batch + (k * b, 6))
+    return u.take(limbs.places, axis=-1)
 
 
-def _outward(model: Model, load: Load, own: _Own, passed: list[tuple[Array, Array, Array, Array]]) -> Array:
-    """The second sweep, from the roots: accelerations (..., nv)."""
-    a = np.empty_like(own.c)
-    qdd = np.zeros(own.c.shape[:-1] + (model.width,))
-    for level, (S, Ut, Dinv, u) in zip(model.levels, passed, strict=True):
-        i = level.bodies
-        c = own.c[..., i, :]
-        above = a[..., level.parent, :] if level.parent[0] >= 0 else np.broadcast_to(-load.fall, c.shape)
-        a_ = apply(own.shift[..., i, :, :], above) + c
-        x = apply(Dinv, u - apply(Ut, a_))
-        qdd[..., i, : level.width] = x
-        a[..., i, :] = a_ + apply(S, x)
-    return model.by_dof(qdd)
-
-
-def _joint_forces(model: Model, load: Load) -> Array:
-    """(..., n, width) the load's joint forces, less what impedances take for the prescribed accelerations."""
-    force = load.force if load.Z is None else load.force - apply(load.Z, load.prescribed)
-    return (force[..., None, :] @ model.subspace)[..., 0, :]
-
-
-def impedance(model: Model, load: Load) -> Array:
-    """(..., n, width, width) joint impedances by degree of freedom; 1 on the diagonal of unused slots."""
-    unused = np.ones((model.n, model.width))
-    unused.reshape(-1)[model.slot] = 0.0
-    out = unused[:, :, None] * np.eye(model.width)
+def _impedance(model: Model, load: Load) -> Array:
+    """(..., sum of k m m) joint impedances in the matrices of all tiers, 1 on the diagonal of padding."""
+    table = np.zeros(load.force.shape[:-2] + (model.n * model.width**2 + 2,))
+    table[..., -1] = 1.0
     if load.Z is not None:
-        out = out + np.swapaxes(model.subspace, -1, -2) @ load.Z @ model.subspace
-    return np.broadcast_to(out, load.force.shape[:-1] + out.shape[-2:])
-
-
-def _add_to_parents(level: Level, IA: Array, pA: Array, Ia: Array, pa: Array) -> None:
-    """Add what the level's bodies show of themselves to their parents; children of the world drop out."""
-    if level.parents[0] < 0:
-        return
-    flat = level.sums @ Ia.reshape(Ia.shape[:-2] + (36,))
-    IA[..., level.parents, :, :] += flat.reshape(flat.shape[:-1] + (6, 6))
-    pA[..., level.parents, :] += level.sums @ pa
+        blocks = model.subspace_T @ load.Z @ model.subspace
+        table[..., :-2] = blocks.reshape(table.shape[:-1] + (-1,))
+    return table.take(model.limbs.blocks, axis=-1)

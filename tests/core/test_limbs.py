@@ -1,0 +1,39 @@
+"""Limbs: every body in one, connected, carriers after what they carry; long ropes in pieces."""
+
+import numpy as np
+
+from bench import trees
+from core.limbs import MOST, cut
+
+from .trees import tree
+
+
+def parts(model):
+    return cut(model.parent, [len(joint) for joint in model.joints])
+
+
+def test_limbs_are_connected_parts_of_the_tree(rng):
+    for _ in range(50):
+        model = tree(rng, int(rng.integers(2, 40)), free=bool(rng.integers(2)), kinds=("spherical", "hinge", "fixed"))
+        limbs = parts(model)
+        assert sorted(i for limb in limbs for i in limb) == list(range(model.n))
+        for limb in limbs:
+            assert all(model.parent[i] in limb for i in limb[1:])
+            assert sum(len(model.joints[i]) for i in limb) <= MOST
+
+
+def test_a_human_is_a_trunk_with_four_limbs():
+    model, _ = trees.model(22)
+    names = [[model.names[i].split(".")[0] for i in limb] for limb in parts(model)]
+    assert names[0] == ["pelvis", "spine", "spine", "chest", "neck", "head"]
+    assert (
+        sorted(names[1:]) == [["clavicle", "upper_arm", "forearm", "hand"]] * 2 + [["thigh", "shin", "foot", "toe"]] * 2
+    )
+    assert [tier.shape for tier in model.limbs.tiers] == [(4, 4, 12), (1, 6, 21)]
+
+
+def test_cost_grows_with_the_bones(rng):
+    """A rope is cut into pieces, so the matrices that are solved grow no larger with it."""
+    model = tree(rng, 60, kinds=("spherical",))
+    rope = type(model)(model.names, np.arange(-1, 59), model.joints, model.inertia)
+    assert max(m for tier in rope.limbs.tiers for m in tier.shape[2:]) <= MOST
