@@ -4,7 +4,7 @@ A limb is an unbranched chain, with the short ones that it carries and all bodie
 has a trunk with a head, four limbs and ten fingers: three heights instead of ten levels of bodies.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,7 +45,9 @@ class Tier:
 class Limbs:
     """All tiers; those that carry nothing come first.
 
-    bodies: (N + 1,) the body at every place; the last place is the world's.  dofs: (M,) the degree of freedom at each
+    bodies: (N + 1,) the body at every place; the last place is the world's.
+    merged: (N + 1, n) 1.0 where a body hangs rigidly on that at a place or is it; None = every body has a place.
+    dofs: (M,) the degree of freedom at each
     place, axes: (M,) its row in an (N * width) table; padding repeats some.  places: (nv,) where they are.
     blocks: index of every entry of the tiers' matrices (k, m, m), one after another, into a flat (n, width, width)
     table of joint blocks that 0.0 and 1.0 follow.
@@ -53,64 +55,76 @@ class Limbs:
 
     tiers: tuple[Tier, ...]
     bodies: np.ndarray
+    merged: Array | None
     dofs: np.ndarray
     axes: np.ndarray
     places: np.ndarray
     blocks: np.ndarray
 
 
-def cut(parent: np.ndarray, counts: Sequence[int] | np.ndarray) -> list[list[int]]:
-    """The bodies of every limb, for bodies with so many degrees of freedom; carriers come first."""
-    n = len(parent)
-    moves = np.array(counts, dtype=bool)
-    for i in reversed(range(n)):
-        if parent[i] >= 0:
-            moves[parent[i]] |= moves[i]
-    sons = np.bincount([p for i, p in enumerate(parent) if p >= 0 and moves[i]], minlength=n)
-    chains: list[list[int]] = []
-    of = np.zeros(n, dtype=int)  # the chain of each body
+def carriers(parent: np.ndarray, moving: np.ndarray) -> np.ndarray:
+    """(n,) the nearest of the moving bodies (n,) that carries a body, itself included; -1 where none does."""
+    out = np.where(moving, np.arange(len(parent)), -1)
     for i, p in enumerate(parent):
-        goes_on = p >= 0 and (not moves[i] or sons[p] == 1)
-        if goes_on and sum(counts[j] for j in chains[of[p]]) + counts[i] <= CHAIN:
-            of[i] = of[p]
-            chains[of[i]].append(i)
+        if not moving[i] and p >= 0:
+            out[i] = out[p]
+    return out
+
+
+def cut(parent: np.ndarray, counts: np.ndarray) -> list[list[int]]:
+    """The bodies of every limb, carriers first, in a tree of bodies with so many degrees of freedom; only those that
+    have some take part, and no parent has none."""
+    moving = np.flatnonzero(counts)
+    sons = np.bincount(parent[moving][parent[moving] >= 0], minlength=len(parent))
+    chains = _joined(parent, counts, [[int(i)] for i in moving], lambda p, own, both: sons[p] == 1 and both <= CHAIN)
+    return _joined(parent, counts, chains, lambda p, own, both: own <= SHORT and both <= MOST)
+
+
+def _joined(
+    parent: np.ndarray, counts: np.ndarray, parts: list[list[int]], joins: Callable[[int, int, int], bool]
+) -> list[list[int]]:
+    """Parts of a tree, each joined to what carries it where `joins` says so of the body that carries it and of the
+    degrees of freedom of the part and of both together."""
+    groups: list[list[int]] = []
+    of = np.zeros(len(parent), dtype=int)
+    size: list[int] = []
+    for part in parts:
+        p, own = parent[part[0]], int(counts[part].sum())
+        if p >= 0 and joins(p, own, size[of[p]] + own):
+            of[part] = of[p]
+            groups[of[p]] += part
+            size[of[p]] += own
         else:
-            of[i] = len(chains)
-            chains.append([i])
-    limbs: list[list[int]] = []
-    at = np.zeros(len(chains), dtype=int)  # the limb of each chain
-    for c, chain in enumerate(chains):
-        p, more = parent[chain[0]], sum(counts[j] for j in chain)
-        carrier = limbs[at[of[p]]] if p >= 0 else []
-        if carrier and more <= SHORT and sum(counts[j] for j in carrier) + more <= MOST:
-            at[c] = at[of[p]]
-            carrier.extend(chain)
-        else:
-            at[c] = len(limbs)
-            limbs.append(list(chain))
-    return [sorted(limb) for limb in limbs]
+            of[part] = len(groups)
+            groups.append(list(part))
+            size.append(own)
+    return groups
 
 
 def build(parent: np.ndarray, ancestor: Array, dof_body: np.ndarray, slot: np.ndarray, width: int) -> Limbs:
     """The limbs of a tree with any dynamic joint; arguments as in `Model`."""
-    by_height = _by_height(parent, cut(parent, np.bincount(dof_body, minlength=len(parent))))
+    counts = np.bincount(dof_body, minlength=len(parent))
+    carrier = carriers(parent, counts > 0)
+    up = np.where(parent < 0, -1, carrier[parent])
+    by_height = _by_height(up, cut(up, counts))
     bodies = [_padded(limbs) for limbs in by_height]
     dofs = [_padded([np.flatnonzero(np.isin(dof_body, limb)) for limb in limbs]) for limbs in by_height]
     every, each = (np.concatenate([table.reshape(-1) for table in tables]) for tables in (bodies, dofs))
-    place, places = np.empty(len(parent), dtype=int), np.empty(len(slot), dtype=int)
+    place, places = np.full(len(parent), len(every)), np.empty(len(slot), dtype=int)
     place[every[every >= 0]], places[each[each >= 0]] = np.flatnonzero(every >= 0), np.flatnonzero(each >= 0)
     axes = place[dof_body[each]] * width + slot[each] % width
     tiers, blocks, a, d = [], [], 0, 0
     for body, dof in zip(bodies, dofs, strict=True):
         part = slice(a, a + body.size), slice(d, d + dof.size)
-        up = parent[body[:, 0]]
-        up = np.where(up < 0, len(every), place[up])
+        root = up[body[:, 0]]
         mover = dof_body[dof]
-        tiers.append(_tier(ancestor, body, dof, mover, part, axes[part[1]] - a * width, up))
+        on = np.where(root < 0, len(every), place[root])
+        tiers.append(_tier(ancestor, body, dof, mover, part, axes[part[1]] - a * width, on))
         blocks.append(_blocks(dof, mover, slot[dof] % width, width, len(parent)))
         a, d = part[0].stop, part[1].stop
+    merged = None if counts.all() else (np.append(np.where(every < 0, -2, every), -2)[:, None] == carrier).astype(float)
     every, each = np.maximum(np.append(every, 0), 0), np.maximum(each, 0)
-    return Limbs(tuple(tiers), every, each, axes, places, np.concatenate(blocks))
+    return Limbs(tuple(tiers), every, merged, each, axes, places, np.concatenate(blocks))
 
 
 def _by_height(parent: np.ndarray, limbs: list[list[int]]) -> list[list[list[int]]]:

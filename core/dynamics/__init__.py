@@ -12,12 +12,13 @@ from .load import Load
 from .momentum import Balance, balance
 from .tree import forward as forward_tree
 
-DENSE_UP_TO = 160  # degrees of freedom: with the BLAS of most Blenders the tree solver wins from about here on
+DENSE_UP_TO = 100  # degrees of freedom up to which fewer, larger calls pay for one body; never for a batch
 
 
 def forward(model: Model, kin: Kinematics, load: Load) -> Array:
     """Accelerations (..., nv) by the solver that is faster for the model's size."""
-    return (forward_dense if model.nv <= DENSE_UP_TO else forward_tree)(model, kin, load)
+    alone = load.force.ndim == 2
+    return (forward_dense if alone and model.nv <= DENSE_UP_TO else forward_tree)(model, kin, load)
 
 
 __all__ = [

@@ -1,6 +1,6 @@
 """Forward dynamics by the joint-space inertia matrix (composite rigid bodies, Featherstone 2008, ch. 6).
 
-O(n^3) in the solve but few, large numpy calls: faster than the tree solver below about a hundred bones.
+O(n^3) in the solve but few, large numpy calls: faster than the tree solver up to about a hundred degrees of freedom.
 """
 
 from dataclasses import dataclass

@@ -36,7 +36,10 @@ def _inward(model: Model, kin: Kinematics, load: Load) -> tuple[Array, list[Arra
     limbs, batch = model.limbs, load.force.shape[:-2]
     inertia = kin.I if load.body_Z is None else kin.I + load.body_Z
     needed = np.concatenate((inertia, body_forces(model, kin, load)[..., None]), axis=-1)
-    own = needed.take(limbs.bodies, axis=-3)  # (..., N + 1, 6, 7)
+    if limbs.merged is None:
+        own = needed.take(limbs.bodies, axis=-3)  # (..., N + 1, 6, 7)
+    else:
+        own = (limbs.merged @ needed.reshape(batch + (model.n, 42))).reshape(batch + (-1, 6, 7))
     S = np.swapaxes(kin.S, -1, -2).take(limbs.bodies, axis=-3)
     axes = S.reshape(batch + (-1, 6)).take(limbs.axes, axis=-2)
     tau = joint_forces(model, load).take(limbs.dofs, axis=-1)
