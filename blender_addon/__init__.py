@@ -7,6 +7,7 @@ from . import (
     figures,
     operators_blend,
     operators_files,
+    operators_hits,
     operators_life,
     operators_quality,
     operators_react,
@@ -22,6 +23,7 @@ from . import (
 CLASSES = (
     *operators_react.CLASSES,
     *operators_setup.CLASSES,
+    *operators_hits.CLASSES,
     *operators_files.CLASSES,
     *operators_life.CLASSES,
     *operators_blend.CLASSES,

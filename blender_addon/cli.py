@@ -8,6 +8,7 @@ import argparse
 import math
 import sys
 
+from ..core import strength as strengths
 from ..core.errors import CoreError
 from . import commands
 
@@ -58,12 +59,7 @@ def _inspect(several):
 def _react(several):
     command = several.add_parser("react", help="let the character take a hit")
     _input(command)
-    command.add_argument("--situation", required=True, metavar="NAME_OR_FILE", help="a preset or a .toml file")
-    command.add_argument("--frame", type=number, metavar="F", help="of the hit; default: a quarter into the clip")
-    command.add_argument("--bone", default="", metavar="B", help="name or role of the bone that is hit")
-    command.add_argument("--direction", type=number, nargs=3, metavar=("X", "Y", "Z"), help="of the blow, in the world")
-    command.add_argument("--impulse", type=number, metavar="J", help="[N s] on a body of 1.75 m and 75 kg")
-    command.add_argument("--drive", choices=("impulse", "velocities"), help="a blow, or the situation's velocities")
+    _hit(command)
     command.add_argument("--end", type=end, default="return", metavar="MODE", help="how it ends: return")
     command.add_argument(
         "--key-tolerance", type=tolerance, default=0.0, metavar="DEG", help="fewer keys, off by so much; 0: all frames"
@@ -72,6 +68,27 @@ def _react(several):
     command.add_argument("--report", metavar="FILE.json", help="what was done, and measurements of it")
     command.add_argument("--preview", metavar="FILE.png", help="film strip, the original above the reaction")
     command.set_defaults(run=commands.react)
+
+
+def _hit(command):
+    """One hit by options, or any number of them from files."""
+    xyz, own = ("X", "Y", "Z"), command.add_mutually_exclusive_group()
+    command.add_argument("--hits", action="append", metavar="FILE.toml", help="a list of hits solved together, instead")
+    command.add_argument("--situation", metavar="NAME_OR_FILE", help="a preset or a .toml file")
+    command.add_argument("--frame", type=number, metavar="F", help="of the hit; default: a quarter into the clip")
+    command.add_argument("--bone", metavar="B", help="name or role of the bone that is hit")
+    command.add_argument("--direction", type=number, nargs=3, metavar=xyz, help="of the blow, in the world")
+    command.add_argument(
+        "--point", type=number, nargs=3, metavar=("LEFT", "FORWARD", "UP"), help="[m] off the bone's centre, on 1.75 m"
+    )
+    command.add_argument("--blast", type=number, nargs=3, metavar=xyz, help="a blast from this place of the scene")
+    own.add_argument("--impulse", type=number, metavar="J", help="[N s] on a body of 1.75 m and 75 kg")
+    own.add_argument("--strength", metavar="NAME", help="by name: " + ", ".join(strengths.presets()))
+    own.add_argument("--striker", type=number, nargs=2, metavar=("MASS", "SPEED"), help="what hits, [kg] and [m/s]")
+    own.add_argument("--angular", type=number, metavar="J", help="[N m s] about the direction, instead of a push")
+    command.add_argument("--gain", type=number, metavar="G", help="times which the real thing is exaggerated")
+    command.add_argument("--seed", type=int, metavar="N", help="varies direction and strength; 0: nothing")
+    command.add_argument("--drive", choices=("impulse", "velocities"), help="a blow, or the situation's velocities")
 
 
 def _quality(several):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import bpy
 
+from ..core import hits as planning
 from ..core.errors import SituationError
 from ..core.react import run as drain
 from ..core.situation import named
@@ -73,10 +74,9 @@ def react(options):
     wanted = {"out": options.out, "report": options.report, "preview": options.preview}
     watch = Watch()
     with Outputs(wanted, _inputs(options)) as outputs:
-        hit = recipes.Recipe(_situation(options), options.frame, options.bone, options.direction)
-        hit = replace(hit, key_tolerance=options.key_tolerance)
+        hits = recipes.Recipe(_hits(options), key_tolerance=options.key_tolerance)
         opened = files.open_input(options.input, options.clip, options.armature, options.action)
-        done = _react(opened, hit, watch, extend=not _is_blend(options.input))
+        done = _react(opened, hits, watch, extend=not _is_blend(options.input))
         _save(done, outputs, watch)
     _tell(done, outputs)
     return 0
@@ -104,7 +104,7 @@ def demo(options):
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
         rig = demo_character.build(bpy.context)
         opened = files.Opened(rig.name, rig.animation_data.action.name, "the demo's own walk")
-        done = _react(opened, recipes.Recipe(named("shoulder_front")), watch, extend=True)
+        done = _react(opened, recipes.Recipe((planning.HitSetting(named("shoulder_front")),)), watch, extend=True)
         _save(done, outputs, watch)
     _tell(done, outputs)
     return 0
@@ -121,18 +121,28 @@ def _is_blend(path):
     return Path(path).suffix.lower() == ".blend"
 
 
-def _situation(options):
-    """The situation by name or file, with what the command line changes."""
-    changes = {"drive": options.drive, "impulse": options.impulse}
-    situation = named(options.situation).with_changes(**{k: v for k, v in changes.items() if v is not None})
-    if situation.drive == "velocities" and not (options.impulse is None and options.direction is None):
-        text = "Velocities drive this reaction, so --impulse and --direction have no effect. Leave them out."
-        raise SituationError(text)
-    return situation
+OPTIONS = {  # of one hit -> its key in a file of hits
+    "situation": "situation", "frame": "frame", "bone": "bone", "direction": "direction", "point": "offset",
+    "blast": "origin", "impulse": "impulse", "strength": "strength", "striker": "striker", "angular": "angular",
+    "gain": "gain", "seed": "seed", "drive": "drive",
+}  # fmt: skip
 
 
-def _react(opened, hit, watch, *, extend):
-    """Read, solve, write and measure.  hit: a Recipe; what the file says about single bones, roles and height stays.
+def _hits(options):
+    """The hits of the files, or the one that the options say."""
+    entry = {key: getattr(options, name) for name, key in OPTIONS.items() if getattr(options, name) is not None}
+    if not options.hits:
+        if options.situation is None:
+            raise SituationError("Name a hit with --situation, or a file of hits with --hits.")
+        return (planning.from_entry(entry, "The hit"),)
+    if entry:
+        name = next(name for name, key in OPTIONS.items() if key in entry)
+        raise SituationError("The file of hits says all about them. Leave --{} out, or --hits.".format(name))
+    return tuple(hit for path in options.hits for hit in planning.load(Path(path)))
+
+
+def _react(opened, hits, watch, *, extend):
+    """Read, solve, write and measure.  hits: a Recipe; what the file says about single bones, roles and height stays.
 
     extend: let the scene's range contain the reaction.
     """
@@ -140,7 +150,7 @@ def _react(opened, hit, watch, *, extend):
     armature = bpy.data.objects[opened.armature]
     own = armature.parametric_dynamics
     made = replace(
-        hit, bones=settings.bones(armature), roles=settings.roles(armature), height=settings.plain(own.height)
+        hits, bones=settings.bones(armature), roles=settings.roles(armature), height=settings.plain(own.height)
     )
     job = recipes.prepare(context, armature, made)
     timings = {"read": watch.lap()}
@@ -149,7 +159,7 @@ def _react(opened, hit, watch, *, extend):
     moments = report.moments(job)
     before = report.original(context, job, moments)
     watch.lap()
-    name = _write(context, job, reaction, replace(made, frame=job.hit.frame))
+    name = _write(context, job, reaction, recipes.dated(made, job))
     timings["write"] = watch.lap()
     if extend:
         context.scene.frame_end = max(context.scene.frame_end, math.ceil(job.frames[-1]))
@@ -224,11 +234,9 @@ def _tell(done, outputs):
         print(warning, file=sys.stderr)
     bone, peak = max(facts["peak_deg"].items(), key=lambda item: item[1])
     print(quality.as_text(facts["quality"], "Quality"))
-    print(
-        "{} hits '{}' at frame {:g}; '{}' turns most, {:.1f} degrees after {:.2f} s.".format(
-            facts["situation"], facts["hit"]["bone"], facts["hit"]["frame"], bone, peak, facts["time_to_peak_s"]
-        )
-    )
+    for hit in facts["hits"]:
+        print("{situation} hits '{bone}' at frame {frame:g}, {impulse:.3g} N s.".format(**hit))
+    print("'{}' turns most, {:.1f} degrees after {:.2f} s.".format(bone, peak, facts["time_to_peak_s"]))
     for path in outputs.paths.values():
         print("Wrote {}".format(path))
 

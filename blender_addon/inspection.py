@@ -87,7 +87,7 @@ def _situations(armature, warnings):
     except CoreError as error:
         return dict.fromkeys(names, str(error))
     warnings += [text for text in job.warnings if text not in warnings]
-    return {name: _refusal(replace(job, situation=named(name))) for name in names}
+    return {name: _refusal(replace(job, hits=((named(name), job.hits[0][1]),))) for name in names}
 
 
 def _refusal(job):

@@ -7,6 +7,7 @@ The job keeps names and arrays, never bpy references: it survives undo and modal
 """
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -17,7 +18,7 @@ from ..core.bodies import HEIGHT, measure
 from ..core.errors import ClipError
 from ..core.react import Hit, Reaction, react
 from ..core.rotation import Array
-from ..core.situation import BoneSetting, Situation
+from ..core.situation import Situation
 from ..core.skeleton import Clip
 from . import choosing, layer, mapping, rig, source
 from . import clip as clips
@@ -32,7 +33,8 @@ class Job:
     """Everything a reaction needs, read from the scene.
 
     clip, channels: at all T moments read.  keyed: (T,) bool, frames that get keys.  timed: (T,) bool, the even samples
-    that the simulation sees.  plays: what happens where the clip is shorter than the
+    that the simulation sees.  hits: in the order given.  settings: bone name -> fields of `BoneSetting`.
+    plays: what happens where the clip is shorter than the
     reaction: "" | "plays on" | "repeated" | "held".  continuation: channels of the frames that we must add to the clip.
     """
 
@@ -42,9 +44,8 @@ class Job:
     channels: Channels
     keyed: np.ndarray
     timed: np.ndarray
-    situation: Situation
-    hit: Hit
-    settings: dict[str, BoneSetting]
+    hits: tuple[tuple[Situation, Hit], ...]
+    settings: dict[str, dict[str, Any]]
     fixed: dict[str, str]
     source: source.Source
     plays: str = ""
@@ -53,7 +54,14 @@ class Job:
 
     def solve(self):
         """The core's generator: yields progress 0..1, returns the Reaction."""
-        return react(self.actor, pick(self.clip, self.timed), self.situation, self.hit, self.settings, self.fixed)
+        first, *further = self.hits
+        return react(self.actor, pick(self.clip, self.timed), *first, self.settings, self.fixed, further)
+
+    @property
+    def title(self) -> str:
+        """What hits, for people."""
+        first, *further = (situation.name for situation, _ in self.hits)
+        return "{} + {}".format(first, len(further)) if further else first
 
     @property
     def frames(self) -> Array:
@@ -70,27 +78,37 @@ class Job:
         q, p = mapping.armature_poses(self.actor, shown, *reaction.poses(shown))
         targets = mapping.targets(self.actor, shown, channels, armature, q, p)
         self.warnings.extend(reaction.warnings)
-        return layer.apply(
+        baked = layer.apply(
             context,
             armature,
-            name=name or "{}, {}".format(self.situation.name, choosing.title(self.source.action, self.armature)),
+            name=name or "{}, {}".format(self.title, choosing.title(self.source.action, self.armature)),
             frames=self.frames,
             targets=targets,
             base=channels,
             continuation=self.continuation,
             blend=blend,
             key_tolerance=key_tolerance,
-            keep=(self.hit.frame,),
+            keep=[hit.frame for _, hit in self.hits],
             over=over,
             warnings=self.warnings,
         )
+        _mark(armature.parametric_dynamics_reactions[baked].action, self, reaction)
+        return baked
 
 
-def read(context, armature, situation, hit=None, *, settings=None, roles=None, height=0.0) -> Job:
-    """Read the rig and its clip around a hit; raises CoreError with the reason where it can't react.
+def _mark(action, job: Job, reaction: Reaction) -> None:
+    """A marker in the layer's action for every hit, named after bone and strength: the NLA editor shows it."""
+    for blow, given in zip(reaction.blows, reaction.given, strict=True):
+        text = "{} {:.3g} N s".format(job.actor.names[blow.struck], np.linalg.norm(given))
+        action.pose_markers.new(text).frame = round(blow.start * job.clip.fps)
 
-    hit: None = the situation's, a quarter into the clip.  settings: bone name -> BoneSetting.
-    roles: bone name -> role.  height: what the figure measures [m], 0 = as usual for its kind.
+
+def read(context, armature, situation, hit=None, *, further=(), settings=None, roles=None, height=0.0) -> Job:
+    """Read the rig and its clip around one or more hits; raises CoreError with the reason where it can't react.
+
+    hit: None = the situation's, a quarter into the clip.  further: (situation, hit) of those solved together with it.
+    settings: bone name -> fields of `BoneSetting`.  roles: bone name -> role.
+    height: what the figure measures [m], 0 = as usual for its kind.
     """
     rig.require_editable(armature)
     found = source.of(armature)
@@ -101,13 +119,9 @@ def read(context, armature, situation, hit=None, *, settings=None, roles=None, h
     skeleton = rig.read(context, armature)
     anatomy = analyse(skeleton, roles)
     settings = settings or {}
-    masses = measure(skeleton, anatomy, {n: s.mass for n, s in settings.items() if s.mass is not None})
-    hit = replace(hit or Hit(default_frame(found)), frame=default_frame(found) if hit is None else hit.frame)
-    rate = context.scene.render.fps / context.scene.render.fps_base
-    end = hit.frame + situation.envelope.duration * rate
-    keys = frame_grid(hit.frame, end)
-    samples = np.arange(-LEAD, np.ceil(situation.envelope.duration * SAMPLES) + LEAD + 1.0)
-    even = np.round(hit.frame + samples * (rate / SAMPLES), 6)  # whole frames stay whole
+    masses = measure(skeleton, anatomy, {n: own["mass"] for n, own in settings.items() if "mass" in own})
+    hits = ((situation, hit or Hit(default_frame(found))), *further)
+    keys, even = _moments(hits, context.scene.render.fps / context.scene.render.fps_base)
     frames = np.unique(np.concatenate((keys, even)))
     clip, channels, plays, continuation = clips.read_on(context, armature, skeleton, frames, found)
     actor = Actor(skeleton, anatomy, masses, height or usual_height(anatomy), clip.scale < 0.0)
@@ -119,8 +133,7 @@ def read(context, armature, situation, hit=None, *, settings=None, roles=None, h
         channels=channels,
         keyed=np.isin(frames, keys),
         timed=np.isin(frames, even),
-        situation=situation,
-        hit=hit,
+        hits=hits,
         settings=settings,
         fixed=rig.constraint_owners(armature),
         source=found,
@@ -128,6 +141,16 @@ def read(context, armature, situation, hit=None, *, settings=None, roles=None, h
         continuation=continuation,
         warnings=warnings,
     )
+
+
+def _moments(hits, rate) -> tuple[Array, Array]:
+    """Frames that get keys, and the even samples of the simulation, from the first hit to the last one's end."""
+    landed = [hit.frame for _, hit in hits]
+    start = min(landed)
+    end = max(hit.frame + situation.envelope.duration * rate for situation, hit in hits)
+    samples = np.arange(-LEAD, np.ceil((end - start) * SAMPLES / rate - 1e-6) + LEAD + 1.0)
+    even = np.round(start + samples * (rate / SAMPLES), 6)  # whole frames stay whole
+    return np.unique(np.concatenate((frame_grid(start, end), landed))), even
 
 
 def default_frame(found) -> float:

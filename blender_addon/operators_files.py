@@ -74,14 +74,14 @@ class DYNAMICS_OT_save_situation(Operator, ExportHelper):
         return checks.armature(cls, context)
 
     def invoke(self, context, event):
-        group = checks.armature_of(context).parametric_dynamics
-        self.filepath = str(folder(create=True) / "my_{}.toml".format(group.situation.lower()))
+        holder = settings.active(checks.armature_of(context))
+        self.filepath = str(folder(create=True) / "my_{}.toml".format(holder.situation.lower()))
         return super().invoke(context, event)
 
     def execute(self, context):
         path = Path(self.filepath)
         try:
-            made = settings.situation(checks.armature_of(context).parametric_dynamics)
+            made = settings.situation(settings.active(checks.armature_of(context)))
             text = situations.dump(made.with_changes(name=path.stem.replace("_", " ").strip() or made.name))
             path.write_text(text, encoding="utf-8")
         except (CoreError, OSError) as error:
@@ -116,7 +116,7 @@ class DYNAMICS_OT_load_situation(Operator, ImportHelper):
         except CoreError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        settings.put_situation(armature.parametric_dynamics, found)
+        settings.put_situation(settings.active(armature), found)
         return {"FINISHED"}
 
 

@@ -8,7 +8,8 @@ from bpy.types import Operator
 
 from ..core import situation as situations
 from ..core.errors import CoreError, SituationError
-from . import checks, layer, layer_undo, properties, quality, recipe, records, settings, staleness
+from ..core.hits import HitSetting
+from . import checks, hit_properties, layer, layer_undo, quality, recipe, records, settings, staleness
 from .solving import Solving
 
 NOTHING = 1e-4  # [deg]
@@ -27,23 +28,32 @@ class DYNAMICS_OT_apply_hit_reaction(Solving, Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     situation: EnumProperty(
-        name="Situation", description="What hits the figure", items=properties.PRESETS, options=FRESH
+        name="Situation", description="What hits the figure", items=hit_properties.PRESETS, options=FRESH
     )
     bone: StringProperty(name="Bone", description="The bone that is struck. Empty: the situation's", options=FRESH)
     impulse: FloatProperty(
         name="Impulse (N s)",
-        description="Strength of the blow on a body of 75 kg and 1.75 m",
+        description="Strength of the blow on a body of 75 kg and 1.75 m; the dramatic gain multiplies it",
         soft_min=0.0,
         soft_max=60.0,
         step=50,
         precision=2,
         options=FRESH,
     )
+    gain: FloatProperty(
+        name="Dramatic Gain",
+        description="Times which the blow is stronger than the real thing. 1 where only an impulse is given",
+        min=0.0,
+        max=1000.0,
+        soft_max=10.0,
+        step=25,
+        options=FRESH,
+    )
     frame: FloatProperty(name="Frame", description="When the blow lands", step=100, precision=1, options=FRESH)
     direction_mode: EnumProperty(
         name="Direction",
         description="What gives the direction of the blow",
-        items=properties.DIRECTIONS,
+        items=hit_properties.DIRECTIONS,
         options=FRESH,
     )
     direction: FloatVectorProperty(
@@ -60,10 +70,10 @@ class DYNAMICS_OT_apply_hit_reaction(Solving, Operator):
     def prepare(self, context):
         """Read rig and clip; the operator's properties then say what is applied."""
         armature = checks.armature_of(context)
-        self._recipe = self._wanted(settings.recipe(armature), armature.parametric_dynamics)
-        job = recipe.prepare(context, armature, self._recipe)
-        self._recipe = replace(self._recipe, frame=job.hit.frame)
-        self.frame = job.hit.frame
+        made = self._wanted(armature)
+        job = recipe.prepare(context, armature, made)
+        self._recipe = recipe.dated(made, job)
+        self.frame = self._recipe.hits[settings.active_index(armature)].frame or self.frame
         return job
 
     def finish(self, context, job, reaction):
@@ -73,42 +83,52 @@ class DYNAMICS_OT_apply_hit_reaction(Solving, Operator):
         keep(armature, name, self._recipe)
         tell(self, name, job, reaction)
 
-    def _wanted(self, made, group):
-        """The settings with what was given to the operator; the rest of its properties is filled in."""
-        given = {name for name in ("bone", "impulse", "frame", "direction") if self._is_given(name)}
-        mode = group.direction_mode
+    def _wanted(self, armature):
+        """The settings with what was given to the operator for the hit that is shown; its other properties follow."""
+        made, index = settings.recipe(armature), settings.active_index(armature)
+        holder, hit = settings.active(armature), made.hits[index]
+        given = {name for name in ("bone", "impulse", "gain", "frame", "direction") if self._is_given(name)}
+        mode = holder.direction_mode
         if not self._is_given("situation"):
-            self.situation = group.situation
-        elif self.situation not in (group.situation, settings.CUSTOM):
-            made, mode = replace(made, situation=situations.named(self.situation), direction=None), "SITUATION"
+            self.situation = holder.situation
+        elif self.situation not in (holder.situation, settings.CUSTOM):
+            own = HitSetting(situations.named(self.situation), hit.frame, bone=hit.bone)
+            hit, mode = replace(own, seed=hit.seed, name=hit.name, enabled=hit.enabled), "SITUATION"
         if self.shown and self.situation != self.shown:  # chosen in the redo panel: its own values come with it
-            given -= {"impulse", "direction"}
+            given -= {"impulse", "gain", "direction"}
         elif self._is_given("direction_mode"):
             mode = self.direction_mode
         elif "direction" in given:
             mode = "WORLD"
-        self.direction_mode, self.shown = mode, self.situation
-        return self._filled(made, given)
+        hits = list(made.hits)
+        hits[index] = self._aimed(self._strong(hit, given), given, mode)
+        self.shown = self.situation
+        return replace(made, hits=tuple(hits))
 
-    def _filled(self, made, given):
-        situation = made.situation
-        if "impulse" in given:
-            situation = situation.with_changes(impulse=settings.plain(self.impulse))
+    def _strong(self, hit, given):
+        """With the impulse and the gain given; what the redo panel only shows is not given."""
+        impulse, gain = settings.plain(self.impulse), settings.plain(self.gain)
+        if "impulse" in given and not (self.shown and impulse == settings.plain(hit.real)):
+            own = hit.situation.with_changes(impulse=impulse, gain=gain if "gain" in given else 1.0)
+            hit = replace(hit, situation=own, strength="", striker=None, angular=None, gain=None)
+        elif "gain" in given:
+            hit = replace(hit, situation=hit.situation.with_changes(gain=gain), gain=None if hit.gain is None else gain)
+        self.impulse, self.gain = hit.real, hit.exaggerated
+        return hit
+
+    def _aimed(self, hit, given, mode):
+        """With the bone, the frame and the direction given."""
         if "direction" not in given:
-            self.direction = made.direction or situation.direction
+            self.direction = hit.direction or hit.situation.direction
         if "bone" not in given:
-            self.bone = made.bone
-        self.impulse = situation.impulse
-        pushed = settings.vector(self.direction)
-        if self.direction_mode == "FIGURE":
-            situation = situation.with_changes(direction=pushed)
-        return replace(
-            made,
-            situation=situation,
-            bone=self.bone,
-            frame=round(self.frame, 3) if "frame" in given else made.frame,
-            direction=pushed if self.direction_mode == "WORLD" else None,
-        )
+            self.bone = hit.bone
+        self.direction_mode, pushed = mode, settings.vector(self.direction)
+        if mode == "FIGURE":
+            hit = replace(hit, situation=hit.situation.with_changes(direction=pushed))
+        if "frame" in given:
+            hit = replace(hit, frame=round(self.frame, 3), after=None)
+        world = mode == "WORLD" and hit.origin is None
+        return replace(hit, bone=self.bone, direction=pushed if world else None)
 
     def _is_given(self, name):
         return self.properties.is_property_set(name)
@@ -136,10 +156,10 @@ class DYNAMICS_OT_update_reaction(Solving, Operator):
         if records.is_blend(record):
             text = "'{}' blends two actions. Remove it, then blend them anew."
             raise layer.LayerError(text.format(record.name))
-        self._recipe = settings.recipe(armature) if self.source == "SETTINGS" else recipe.loads(record.recipe)
+        made = settings.recipe(armature) if self.source == "SETTINGS" else recipe.loads(record.recipe)
         with without(context, armature, record):
-            job = recipe.prepare(context, armature, self._recipe)
-        self._recipe = replace(self._recipe, frame=job.hit.frame)
+            job = recipe.prepare(context, armature, made)
+        self._recipe = recipe.dated(made, job)
         return job
 
     def finish(self, context, job, reaction):

@@ -1,7 +1,6 @@
-"""Operators that set things up: the demo character, where and when the hit lands, the values of bones."""
+"""Operators that set things up: the demo character, what a figure is, the values of bones."""
 
 from bpy.types import Operator
-from mathutils import Vector
 
 from ..core.errors import CoreError
 from . import bone_properties, checks, demo_character, figures, settings
@@ -26,60 +25,6 @@ class DYNAMICS_OT_add_demo_character(Operator):
         return {"FINISHED"}
 
 
-class DYNAMICS_OT_use_current_frame(Operator):
-    """Let the hit land at the current frame"""
-
-    bl_idname = "parametric_dynamics.use_current_frame"
-    bl_label = "Use Current Frame"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context):
-        return checks.editable(cls, context)
-
-    def execute(self, context):
-        group = checks.armature_of(context).parametric_dynamics
-        group.automatic_frame, group.frame = False, context.scene.frame_current_final
-        return {"FINISHED"}
-
-
-class DYNAMICS_OT_use_view_direction(Operator):
-    """Let the blow push away from you: into the view, as you look at the figure now"""
-
-    bl_idname = "parametric_dynamics.use_view_direction"
-    bl_label = "Use View Direction"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context):
-        if context.space_data is None or context.space_data.type != "VIEW_3D":
-            cls.poll_message_set("Call this from a 3D view.")
-            return False
-        return checks.editable(cls, context)
-
-    def execute(self, context):
-        group = checks.armature_of(context).parametric_dynamics
-        group.direction_mode = "WORLD"
-        group.direction = context.space_data.region_3d.view_rotation @ Vector((0.0, 0.0, -1.0))
-        return {"FINISHED"}
-
-
-class DYNAMICS_OT_use_active_bone(Operator):
-    """Let the blow strike the active bone"""
-
-    bl_idname = "parametric_dynamics.use_active_bone"
-    bl_label = "Use Active Bone"
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context):
-        return checks.pose_bone(cls, context)
-
-    def execute(self, context):
-        checks.armature_of(context).parametric_dynamics.bone = checks.bone_of(context).name
-        return {"FINISHED"}
-
-
 class DYNAMICS_OT_recognise_bones(Operator):
     """Find out what kind of figure the rig is, how tall it is, and which bone is which"""
 
@@ -98,8 +43,12 @@ class DYNAMICS_OT_recognise_bones(Operator):
         except CoreError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self.report({"INFO"}, "{}, {} of {} bones recognised.".format(
-            figure.kind.capitalize(), len(figure.roles), len(armature.data.bones)))
+        self.report(
+            {"INFO"},
+            "{}, {} of {} bones recognised.".format(
+                figure.kind.capitalize(), len(figure.roles), len(armature.data.bones)
+            ),
+        )
         return {"FINISHED"}
 
 
@@ -159,9 +108,6 @@ def others(context):
 
 CLASSES = (
     DYNAMICS_OT_add_demo_character,
-    DYNAMICS_OT_use_current_frame,
-    DYNAMICS_OT_use_view_direction,
-    DYNAMICS_OT_use_active_bone,
     DYNAMICS_OT_recognise_bones,
     DYNAMICS_OT_reset_bone_settings,
     DYNAMICS_OT_copy_bone_settings,

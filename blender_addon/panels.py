@@ -1,13 +1,9 @@
 """The tab "Dynamics" in the sidebar of the 3D view.  Drawing only reads properties; nothing is analysed here."""
 
-import textwrap
-
 from bpy.types import Panel, UIList
 
-from . import checks, figures, hints, operators_life, staleness
-
-AXES = {"FIGURE": ("Left", "Forward", "Up"), "WORLD": ("X", "Y", "Z")}
-CHARACTER = 6.6  # pixels of an average letter at scale 1
+from . import checks, figures, hints, operators_life, panels_hits, settings, staleness
+from .panel_tools import SubPanel, Tab, split, wrapped
 
 
 class DYNAMICS_UL_reactions(UIList):
@@ -30,25 +26,6 @@ def _icon(record):
     return "FILE_REFRESH" if staleness.is_stale(record.id_data, record) else "FORCE_FORCE"
 
 
-class Tab:
-    """Where the panels are."""
-
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Dynamics"
-
-
-class SubPanel(Tab):
-    """A closed panel below the main one, there while an armature is."""
-
-    bl_parent_id = "DYNAMICS_PT_main"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context):
-        return checks.armature_of(context) is not None
-
-
 class DYNAMICS_PT_main(Tab, Panel):
     """Hit, Apply, and the reactions there are"""
 
@@ -62,7 +39,7 @@ class DYNAMICS_PT_main(Tab, Panel):
             wrapped(layout, context, "Select an animated armature, or a mesh that one moves.", "INFO")
             layout.operator("parametric_dynamics.add_demo_character", icon="OUTLINER_OB_ARMATURE")
             return
-        _hit(layout, armature)
+        panels_hits.draw(layout, armature)
         button = layout.row()
         button.scale_y = 1.6
         button.operator("parametric_dynamics.apply_hit_reaction", icon="FORCE_FORCE")
@@ -81,30 +58,6 @@ def _hint(layout, context, hint):
         cure.kind, cure.reaction = hint.cure, hint.reaction
 
 
-def _hit(layout, armature):
-    group = armature.parametric_dynamics
-    layout.label(text=armature.name, icon="OUTLINER_OB_ARMATURE", translate=False)
-    layout.prop(group, "situation", text="")
-    column = _split(layout)
-    row = column.row(align=True)
-    row.prop_search(group, "bone", armature.data, "bones")
-    row.operator("parametric_dynamics.use_active_bone", text="", icon="RESTRICT_SELECT_OFF")
-    row = column.row(align=True)
-    row.prop(group, "direction_mode")
-    row.operator("parametric_dynamics.use_view_direction", text="", icon="VIEW_CAMERA")
-    for index, name in enumerate(AXES.get(group.direction_mode, ())):
-        column.prop(group, "direction", index=index, text=name)
-    column.prop(group, "impulse")
-    row = column.row(align=True)
-    if group.automatic_frame:
-        row = row.row(align=True, heading="Frame")
-        row.prop(group, "automatic_frame")
-    else:
-        row.prop(group, "frame")
-        row.prop(group, "automatic_frame", text="", icon="LOOP_BACK")
-    row.operator("parametric_dynamics.use_current_frame", text="", icon="TIME")
-
-
 def _reactions(layout, armature):
     group = armature.parametric_dynamics
     row = layout.row()
@@ -121,29 +74,14 @@ def _reactions(layout, armature):
     layout.operator("parametric_dynamics.export_fbx", icon="EXPORT")
 
 
-class DYNAMICS_PT_hit(SubPanel, Panel):
-    """Details of the blow"""
-
-    bl_label = "Blow"
-
-    def draw(self, context):
-        group = checks.armature_of(context).parametric_dynamics
-        column = _split(self.layout)
-        column.prop(group, "drive")
-        column.prop(group, "along")
-        column.prop(group, "contact")
-        column.prop(group, "blend")
-        column.prop(group, "key_tolerance")
-
-
 class DYNAMICS_PT_muscles(SubPanel, Panel):
     """How the body answers"""
 
     bl_label = "Muscles"
 
     def draw(self, context):
-        group = checks.armature_of(context).parametric_dynamics
-        column = _split(self.layout)
+        group = settings.active(checks.armature_of(context))
+        column = split(self.layout)
         for name in ("frequency", "ratio", "base_frequency", "tone", "recovery", "share"):
             column.prop(group, name)
 
@@ -154,8 +92,8 @@ class DYNAMICS_PT_envelope(SubPanel, Panel):
     bl_label = "Envelope"
 
     def draw(self, context):
-        group = checks.armature_of(context).parametric_dynamics
-        column = _split(self.layout)
+        group = settings.active(checks.armature_of(context))
+        column = split(self.layout)
         for name in ("attack", "sustain", "relaxation", "envelope_mode"):
             column.prop(group, name)
         if group.envelope_mode == "hold":
@@ -174,7 +112,7 @@ class DYNAMICS_PT_bone(SubPanel, Panel):
             wrapped(layout, context, "Select a bone in pose mode to give it values of its own.", "INFO")
             return
         layout.label(text=bone.name, icon="BONE_DATA", translate=False)
-        column = _split(layout)
+        column = split(layout)
         _role(column, checks.armature_of(context), bone)
         for name in ("simulated", "mass", "frequency", "ratio", "weight", "custom"):
             column.prop(bone, "dynamics_" + name)
@@ -199,7 +137,7 @@ class DYNAMICS_PT_figure(SubPanel, Panel):
 
     def draw(self, context):
         armature = checks.armature_of(context)
-        column = _split(self.layout)
+        column = split(self.layout)
         column.prop(armature.parametric_dynamics, "height")
         figure = figures.known(armature)
         if figure is not None:
@@ -234,26 +172,11 @@ class DYNAMICS_PT_file(SubPanel, Panel):
         row.operator("parametric_dynamics.save_situation", text="Save", icon="FILE_TICK")
 
 
-def _split(layout):
-    column = layout.column()
-    column.use_property_split = True
-    column.use_property_decorate = False
-    return column
-
-
-def wrapped(layout, context, text, icon="NONE"):
-    """A sentence over as many lines as the sidebar's width asks for."""
-    letters = context.region.width / (CHARACTER * context.preferences.system.ui_scale) - (9 if icon != "NONE" else 6)
-    column = layout.column(align=True)
-    column.scale_y = 0.8
-    for i, line in enumerate(textwrap.wrap(text, max(int(letters), 16))):
-        column.label(text=line, icon=icon if i == 0 else "BLANK1" if icon != "NONE" else "NONE", translate=False)
-
-
 CLASSES = (
     DYNAMICS_UL_reactions,
+    panels_hits.DYNAMICS_UL_hits,
     DYNAMICS_PT_main,
-    DYNAMICS_PT_hit,
+    *panels_hits.CLASSES,
     DYNAMICS_PT_muscles,
     DYNAMICS_PT_envelope,
     DYNAMICS_PT_bone,

@@ -3,7 +3,7 @@
 from bpy.types import Panel
 
 from . import checks, quality
-from .panels import SubPanel, wrapped
+from .panel_tools import SubPanel, wrapped
 
 ICONS = {"good": "CHECKMARK", "less good": "INFO", "bad": "ERROR"}
 

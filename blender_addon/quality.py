@@ -21,16 +21,16 @@ LONGEST = 20.0  # [s] of it that are looked at
 NAMES = {"limits": "Joint limits", "pop": "Pops", "jump": "Jumps", "frozen": "Stands still", "gain": "Momentum gained"}
 
 
-def blow_of(job, reaction):
-    """The core's Blow of a reaction; its impulse is unknown where velocities drive it."""
-    strength = job.situation.impulse if job.hit.impulse is None else job.hit.impulse
+def blow_of(reaction):
+    """The core's Blow of a reaction's first hit; its impulse is unknown where velocities drive it."""
+    blow, size = reaction.blows[0], float(np.linalg.norm(reaction.given[0]))
     return Blow(
-        time=job.hit.frame / job.clip.fps,
-        body=reaction.struck,
-        point=reaction.point,
-        direction=reaction.direction,
-        impulse=abs(strength) if job.situation.drive == "impulse" else 0.0,
-        contact=job.situation.contact,
+        time=blow.start,
+        body=blow.struck,
+        point=blow.point,
+        direction=reaction.given[0] / size if size else blow.direction,
+        impulse=size,
+        contact=blow.contact,
     )
 
 
@@ -38,7 +38,7 @@ def of_reaction(job, reaction):
     """The Verdict on a reaction as it was computed, before any key is written."""
     clip = jobs.pick(job.clip, job.timed)
     q, p = mapping.armature_poses(job.actor, clip, *reaction.poses(clip))
-    return judge(job.actor, replace(clip, rotation=q, position=p), clip, blow_of(job, reaction))
+    return judge(job.actor, replace(clip, rotation=q, position=p), clip, blow_of(reaction))
 
 
 def of_shown(job, reaction, before, after):
@@ -50,7 +50,7 @@ def of_shown(job, reaction, before, after):
     at = np.searchsorted(job.clip.frames, motion.frames[known])
     for name in ("rotation", "position", "object_rotation", "object_position"):
         getattr(clip, name)[known] = getattr(job.clip, name)[at]
-    return judge(job.actor, motion, clip, blow_of(job, reaction))
+    return judge(job.actor, motion, clip, blow_of(reaction))
 
 
 def read(context, armature):

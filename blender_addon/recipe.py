@@ -2,13 +2,12 @@
 
 import json
 import tomllib
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
+from ..core import hits as planning
 from ..core import situation as situations
 from ..core.errors import CoreError, SituationError
-from ..core.react import Hit
-from ..core.situation import BoneSetting, Situation
-from ..core.tuning import setting_of
+from ..core.hits import HitSetting
 from . import figures, job, source
 
 
@@ -16,16 +15,12 @@ from . import figures, job, source
 class Recipe:
     """Settings of one reaction.
 
-    frame: of the hit, None = a quarter into the clip.  bone: that is struck, "" = the situation's.  direction: in the
-    world, None = the situation's.  bones: bone name -> the fields of `BoneSetting` that the user has set.
-    roles: bone name -> role.  height: of the figure [m], 0 = as usual.  blend: "COMBINE" or "REPLACE".
+    hits: as planned, those that are switched off included.  bones: bone name -> the fields of `BoneSetting` that the
+    user has set.  roles: bone name -> role.  height: of the figure [m], 0 = as usual.  blend: "COMBINE" or "REPLACE".
     key_tolerance: [deg] that bones may be off for the sake of fewer keys, 0 = a key at every frame.
     """
 
-    situation: Situation
-    frame: float | None = None
-    bone: str = ""
-    direction: tuple[float, float, float] | None = None
+    hits: tuple[HitSetting, ...]
     bones: dict[str, dict[str, float | bool]] = field(default_factory=dict)
     roles: dict[str, str] = field(default_factory=dict)
     height: float = 0.0
@@ -35,42 +30,57 @@ class Recipe:
 
 def dumps(recipe):
     """The recipe as text."""
-    plain = {name: getattr(recipe, name) for name in asdict(replace(recipe, situation=None))}
-    return json.dumps(plain | {"situation": situations.dump(recipe.situation)})
+    return json.dumps(_plain(recipe) | {"hits": [_dumped(hit) for hit in recipe.hits]})
+
+
+def _dumped(hit):
+    return _plain(hit) | {"situation": situations.dump(hit.situation)}
+
+
+def _plain(values):
+    return {f.name: getattr(values, f.name) for f in fields(values) if f.name not in ("hits", "situation")}
 
 
 def loads(text):
     """The recipe of a text; SituationError where it is damaged."""
     try:
         plain = json.loads(text)
-        plain["situation"] = situations.from_table(tomllib.loads(plain["situation"]), "the reaction")
-        plain["direction"] = plain["direction"] and tuple(plain["direction"])
+        plain["hits"] = tuple(_loaded(entry) for entry in plain["hits"])
         return Recipe(**plain)
     except (ValueError, KeyError, TypeError, CoreError):
         raise SituationError("The reaction's settings can't be read. Set it up anew and update it.") from None
 
 
+def _loaded(entry):
+    values = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
+    values["situation"] = situations.from_table(tomllib.loads(values["situation"]), "the reaction")
+    return HitSetting(**values)
+
+
 def prepare(context, armature, recipe):
     """The Job that makes the reaction on the armature; CoreError where that can't be, with nothing changed."""
+    active = [hit for hit in recipe.hits if hit.enabled]
+    if not active:
+        raise SituationError("Every hit of '{}' is switched off. Switch one on.".format(armature.name))
     found = source.of(armature)
-    hit = None
-    if found is not None:
-        frame = job.default_frame(found) if recipe.frame is None else recipe.frame
-        hit = Hit(frame, recipe.bone, recipe.direction)
-    own = {name: BoneSetting(**changes) for name, changes in recipe.bones.items()}
+    default = 0.0 if found is None else job.default_frame(found)
+    frames = planning.frames(active, default, context.scene.render.fps / context.scene.render.fps_base)
+    first, *further = ((hit.situation, hit.hit(frame)) for hit, frame in zip(active, frames, strict=True))
     ready = job.read(
-        context, armature, recipe.situation, hit, settings=own, roles=recipe.roles or None, height=recipe.height
+        context,
+        armature,
+        *first,
+        further=further,
+        settings=recipe.bones,
+        roles=recipe.roles or None,
+        height=recipe.height,
     )
     figures.keep(armature, ready.actor.anatomy, ready.actor.skeleton.names)
-    ready.settings = over_situation(ready.actor, recipe.situation, recipe.bones)
     return ready
 
 
-def over_situation(actor, situation, bones):
-    """Bone name -> BoneSetting: what the user has set over what the situation says about the bone's role."""
-    body = {name: i for i, name in enumerate(actor.names)}
-    return {
-        name: replace(setting_of(actor, situation, {}, body[name]), **changes)
-        for name, changes in bones.items()
-        if name in body
-    }
+def dated(recipe, ready):
+    """The recipe with the frames at which its hits land in the job."""
+    landed = iter(ready.hits)
+    hits = (replace(hit, frame=next(landed)[1].frame, after=None) if hit.enabled else hit for hit in recipe.hits)
+    return replace(recipe, hits=tuple(hits))

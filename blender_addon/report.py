@@ -113,21 +113,42 @@ def measured(job, reaction, at, before, after):
 def struck_point(job, reaction):
     """(3,) where the blow lands on the body's surface, world, scene units."""
     bone = int(job.actor.order[reaction.struck])
-    now = int(np.argmin(np.abs(job.clip.frames - job.hit.frame)))
+    now = int(np.argmin(np.abs(job.clip.times - reaction.start)))
     inside = rotate(job.clip.world_rotation()[now, bone], reaction.point)
     surface = inside - job.actor.masses.radius[bone] * reaction.direction
     return job.clip.world_position()[now, bone] + surface * abs(job.clip.scale) / job.actor.masses.scale
 
 
+def _hit(job, blow, given):
+    """One hit as it landed; impulse: what the body got of it [N s], signed along the direction."""
+    about = {"angular": round(blow.angular, 6)} if blow.hit.angular else {}
+    about |= {"origin": [round(float(x), 6) for x in blow.hit.origin]} if blow.origin is not None else {}
+    about |= {"striker": list(blow.hit.striker)} if blow.hit.striker is not None else {}
+    size = float(np.linalg.norm(given))
+    return {
+        "situation": blow.situation.name,
+        "frame": round(blow.start * job.clip.fps, 6),
+        "bone": job.actor.names[blow.struck],
+        "direction": [round(float(x), 6) for x in blow.direction],
+        "impulse": round(-size if float(given @ blow.direction) < 0.0 else size, 6),
+        "contact_s": blow.contact,
+        "gain": blow.gain,
+        "told": round(blow.told, 6),
+        "drive": blow.situation.drive,
+        "seed": blow.hit.seed,
+        **about,
+    }
+
+
 def full(opened, job, reaction, numbers, timings):
     """The report of `react`."""
-    blow = job.situation.impulse if job.hit.impulse is None else job.hit.impulse
+    hits = [_hit(job, *landed) for landed in zip(reaction.blows, reaction.given, strict=True)]
     return {
         "blender": bpy.app.version_string,
         "armature": job.armature,
         "action": job.source.action,
         "action_choice": opened.why,
-        "situation": job.situation.name,
+        "situation": reaction.blows[0].situation.name,
         "bones": len(job.actor.names),
         "simulated_bones": int(np.count_nonzero(reaction.moving)),
         "fps": job.clip.fps,
@@ -136,13 +157,8 @@ def full(opened, job, reaction, numbers, timings):
         "clip_extension": job.plays,
         "body_height_m": job.actor.height,
         "scene_height": round(job.actor.anatomy.size * abs(job.clip.scale), 4),
-        "hit": {
-            "frame": float(job.hit.frame),
-            "bone": job.actor.names[reaction.struck],
-            "direction": [round(float(x), 6) for x in reaction.direction],
-            "impulse": blow if job.situation.drive == "impulse" else 0.0,
-            "drive": job.situation.drive,
-        },
+        "hit": hits[0],
+        "hits": hits,
         "timings_s": timings,
         **numbers,
         "warnings": [*opened.warnings, *job.warnings],

@@ -7,6 +7,7 @@ import tomllib
 
 from ..core import situation as situations
 from ..core.errors import SituationError
+from ..core.hits import HitSetting
 from ..core.pose import Envelope
 from . import recipe as recipes
 from . import records
@@ -14,7 +15,8 @@ from .recipe import Recipe
 
 FIRST = "shoulder_front"  # the situation that a new armature starts with
 CUSTOM = "CUSTOM"
-NUMBERS = ("along", "impulse", "contact", "frequency", "ratio", "base_frequency", "tone", "recovery", "share")
+NUMBERS = ("along", "impulse", "gain", "contact", "frequency", "ratio", "base_frequency", "tone", "recovery", "share")
+LOADING = ("situation", "strength")
 TIMES = ("attack", "sustain", "relaxation", "simulation")
 BONE_FIELDS = {  # property of a pose bone -> field of BoneSetting, where it differs from the property's default
     "dynamics_mass": "mass",
@@ -27,6 +29,37 @@ BONE_FIELDS = {  # property of a pose bone -> field of BoneSetting, where it dif
 def plain(number):
     """A float32 as the decimal number that was meant."""
     return float("{:.6g}".format(number))
+
+
+# -- the list of hits ------------------------------------------------------------------------------------------------
+
+
+def holders(armature):
+    """What holds the values of each hit: the list's entries, or the armature's own settings as long as it is empty."""
+    return list(armature.parametric_dynamics_hits) or [armature.parametric_dynamics]
+
+
+def active(armature):
+    """What holds the values of the hit that is shown."""
+    found = holders(armature)
+    return found[active_index(armature)]
+
+
+def active_index(armature):
+    """Which of the hits is shown."""
+    return min(armature.parametric_dynamics.active_hit, len(holders(armature)) - 1)
+
+
+def title(holder):
+    """What the situation of a hit is called."""
+    return holder.bl_rna.properties["situation"].enum_items[holder.situation].name
+
+
+def copy(source, target):
+    """Give a holder the values of another; first those that load others when they are chosen."""
+    common = {p.identifier for p in source.bl_rna.properties} & {p.identifier for p in target.bl_rna.properties}
+    for name in (*LOADING, *sorted(common - {"rna_type", *LOADING})):
+        setattr(target, name, getattr(source, name))
 
 
 # -- situation -------------------------------------------------------------------------------------------------------
@@ -51,7 +84,7 @@ def _fill(group, situation):
     for name in TIMES:
         setattr(group, name, getattr(situation.envelope, name))
     group.envelope_mode = situation.envelope.mode
-    group.direction_mode, group.direction = "SITUATION", situation.direction
+    group.direction_mode, group.direction, group.strength = "SITUATION", situation.direction, "IMPULSE"
 
 
 def _preset_of(situation):
@@ -100,10 +133,7 @@ def recipe(armature):
     """All settings of an armature and its bones."""
     group = armature.parametric_dynamics
     return Recipe(
-        situation=situation(group),
-        frame=None if group.automatic_frame else round(group.frame, 3),
-        bone=group.bone,
-        direction=vector(group.direction) if group.direction_mode == "WORLD" else None,
+        hits=tuple(hit(holder) for holder in holders(armature)),
         bones=bones(armature),
         roles=roles(armature),
         height=plain(group.height),
@@ -112,18 +142,81 @@ def recipe(armature):
     )
 
 
-def put(group, made):
+def hit(holder):
+    """The planned hit that a holder's values say."""
+    return HitSetting(
+        situation=situation(holder),
+        frame=None if holder.automatic_frame else round(holder.frame, 3),
+        bone=holder.bone,
+        direction=vector(holder.direction) if _aims_at_world(holder) else None,
+        offset=vector(holder.offset) if any(holder.offset) else None,
+        origin=vector(holder.origin) if holder.kind == "RADIAL" else None,
+        seed=holder.seed,
+        name=holder.name,
+        enabled=getattr(holder, "enabled", True),
+        **_strength(holder),
+    )
+
+
+def _aims_at_world(holder):
+    return holder.direction_mode == "WORLD" and holder.kind != "RADIAL"
+
+
+def _strength(holder):
+    """Where it is not the situation's impulse and gain."""
+    if holder.kind == "ANGULAR":
+        return {"angular": plain(holder.twist), "gain": plain(holder.gain)}
+    if holder.strength == "IMPULSE":
+        return {}
+    if holder.strength != "STRIKER":
+        return {"strength": holder.strength, "gain": plain(holder.gain)}
+    if holder.kind == "RADIAL":
+        raise SituationError("A blast has no mass. Choose an impulse or a named strength.")
+    return {"striker": vector((holder.mass, holder.speed, holder.bounce)), "gain": plain(holder.gain)}
+
+
+def put(armature, made):
     """Make the settings of an armature (not of its bones) say this recipe."""
-    put_situation(group, made.situation)
-    group.bone, group.height, group.blend = made.bone, made.height, made.blend
-    group.key_tolerance = made.key_tolerance
-    group.automatic_frame = made.frame is None
-    if made.frame is not None:
-        group.frame = made.frame
-    if made.direction is not None:
-        group.direction_mode, group.direction = "WORLD", made.direction
-    elif group.situation != CUSTOM and made.situation.direction != situations.named(group.situation).direction:
-        group.direction_mode = "FIGURE"
+    group, hits = armature.parametric_dynamics, armature.parametric_dynamics_hits
+    hits.clear()
+    if len(made.hits) > 1 or not made.hits[0].enabled or made.hits[0].name:
+        for planned in made.hits:
+            put_hit(hits.add(), planned)
+    else:
+        put_hit(group, made.hits[0])
+    group.height, group.blend, group.key_tolerance = made.height, made.blend, made.key_tolerance
+
+
+def put_hit(holder, planned):
+    """Make a holder say this planned hit."""
+    put_situation(holder, planned.situation)
+    holder.bone, holder.offset, holder.seed = planned.bone, planned.offset or (0.0, 0.0, 0.0), planned.seed
+    holder.automatic_frame = planned.frame is None
+    if planned.frame is not None:
+        holder.frame = planned.frame
+    _put_direction(holder, planned)
+    holder.kind = "RADIAL" if planned.origin is not None else "LINEAR" if planned.angular is None else "ANGULAR"
+    if planned.origin is not None:
+        holder.origin = planned.origin
+    if planned.angular is not None:
+        holder.twist = planned.angular
+    if planned.striker is not None:
+        holder.mass, holder.speed, holder.bounce = planned.striker
+    holder.strength = planned.strength or ("IMPULSE" if planned.striker is None else "STRIKER")
+    if planned.gain is not None:
+        holder.gain = planned.gain  # after the strength, which loads its own
+    elif planned.striker is not None or planned.angular is not None:
+        holder.gain = 1.0
+    holder.name = planned.name
+    if hasattr(holder, "enabled"):
+        holder.enabled = planned.enabled
+
+
+def _put_direction(holder, planned):
+    if planned.direction is not None:
+        holder.direction_mode, holder.direction = "WORLD", planned.direction
+    elif holder.situation != CUSTOM and planned.situation.direction != situations.named(holder.situation).direction:
+        holder.direction_mode = "FIGURE"
 
 
 def show_reaction(group):
@@ -134,7 +227,7 @@ def show_reaction(group):
     if records.is_blend(kept[group.active_reaction]):
         return
     try:
-        put(group, recipes.loads(kept[group.active_reaction].recipe))
+        put(group.id_data, recipes.loads(kept[group.active_reaction].recipe))
     except SituationError as error:
         print("Parametric Dynamics:", error)
 

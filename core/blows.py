@@ -4,6 +4,7 @@ A hit is a direction and a strength at a point of a bone; or it comes from a pla
 or it is a thing with a mass and a speed.  Hits in quick succession tell less (`throttle`).
 """
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -12,14 +13,15 @@ import numpy as np
 from .actor import Actor
 from .dynamics import kinematics
 from .errors import ClipError, SituationError
-from .forces import Force, Pulse, Striker
+from .forces import Pulse, Striker
 from .model import Model, State
-from .rotation import Array, rotate
+from .rotation import Array, exp, rotate
 from .situation import Situation
 from .skeleton import Clip
 
 # Part of a hit that tells so soon after the one before it [s].
 REPEATS = ((0.1, 0.35), (0.25, 0.5), (0.35, 0.7), (0.5, 0.9))
+SPREAD, VARIATION = np.radians(15.0), 0.2  # what a seed changes: direction within a cone, strength by a part
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +35,8 @@ class Hit:
     origin: (3,) world place of a blast, scene units; `impulse` is then what the whole body gets, spread by area and
     distance, away from that place.
     striker: (mass [kg], speed [m/s], restitution 0..1) of what hits; its impulse comes from the body's own inertia.
+    contact: [s].  gain: times which the strength is exaggerated; None = the situation's, 1 for a strength given here.
+    seed: varies direction and strength, always alike for the same seed; 0 = not at all.
     """
 
     frame: float
@@ -44,13 +48,22 @@ class Hit:
     angular: float = 0.0
     origin: Array | None = None
     striker: tuple[float, float, float] | None = None
+    contact: float | None = None
+    gain: float | None = None
+    seed: int = 0
+
+    @property
+    def has_own_strength(self) -> bool:
+        """Whether it says how strong it is."""
+        return self.impulse is not None or self.striker is not None or self.angular != 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Blow:
     """A hit as it lands.  start: [s].  struck: body; point: (3,) in its frame [m].  direction: (3,) unit, world.
 
-    impulse: [N s].  axes: (3, 3) rows left, forward, up of the figure at that moment.
+    gain: dramatic gain.  told: part of the strength that tells, by seed and repetition.
+    axes: (3, 3) rows left, forward, up of the figure at that moment.
     origin: (3,) of a blast, world [canonical m].
     """
 
@@ -60,9 +73,25 @@ class Blow:
     struck: int
     point: Array
     direction: Array
-    impulse: float
     axes: Array
     origin: Array | None
+    gain: float = 1.0
+    told: float = 1.0
+
+    @property
+    def impulse(self) -> float:
+        """[N s] of a blow or blast as it lands; what a striker gives, the body decides."""
+        return self.told * self.gain * (self.situation.impulse if self.hit.impulse is None else self.hit.impulse)
+
+    @property
+    def angular(self) -> float:
+        """[N m s] about the direction, as it lands."""
+        return self.told * self.gain * self.hit.angular
+
+    @property
+    def contact(self) -> float:
+        """[s] for which it pushes."""
+        return self.situation.contact if self.hit.contact is None else self.hit.contact
 
     @property
     def end(self) -> float:
@@ -75,25 +104,21 @@ class Blow:
         envelope = self.situation.envelope
         return self.end if envelope.mode == "continue" else self.start + min(envelope.simulation, envelope.duration)
 
-    def forces(self, actor: Actor, model: Model, moment: State) -> list[Force]:
+    def forces(self, actor: Actor, model: Model, moment: State) -> list[Pulse]:
         """The pulses; `moment`: the clip's own state when the blow lands."""
         if self.situation.drive != "impulse":
             return []
-        contact = self.situation.contact
         if self.origin is not None:
             return self._blast(actor, model, moment)
         if self.hit.striker is not None:
             mass, speed, restitution = self.hit.striker
             striker = Striker(self.struck, self.point, mass, speed * self.direction, restitution, time=self.start)
-            return [striker.pulse(model, moment, contact)]
-        out: list[Force] = [Pulse(self.struck, self.point, self.impulse * self.direction, self.start, contact)]
-        if self.hit.angular:
-            out.append(
-                Pulse(self.struck, self.point, np.zeros(3), self.start, contact, self.hit.angular * self.direction)
-            )
-        return out
+            pulse = striker.pulse(model, moment, self.contact)
+            return [replace(pulse, impulse=self.told * self.gain * pulse.impulse)]
+        couple = self.angular * self.direction if self.hit.angular else None
+        return [Pulse(self.struck, self.point, self.impulse * self.direction, self.start, self.contact, couple)]
 
-    def _blast(self, actor: Actor, model: Model, moment: State) -> list[Force]:
+    def _blast(self, actor: Actor, model: Model, moment: State) -> list[Pulse]:
         """A share for every body by what it shows to the blast, through its middle."""
         bones = actor.order
         kin = kinematics(model, moment)
@@ -103,40 +128,65 @@ class Blow:
         area = 2.0 * actor.masses.radius[bones] * np.maximum(actor.masses.length[bones], actor.masses.radius[bones])
         share = np.where(actor.masses.mass[bones] > 0.0, area / distance**2, 0.0)
         push = self.impulse * (share / share.sum())[:, None] * away / distance[:, None]
-        contact = self.situation.contact
-        return [Pulse(int(i), middle[i], push[i], self.start, contact) for i in np.flatnonzero(share)]
+        return [Pulse(int(i), middle[i], push[i], self.start, self.contact) for i in np.flatnonzero(share)]
 
 
-def land(actor: Actor, clip: Clip, situation: Situation, hit: Hit, rotation: Array) -> Blow:
-    """Resolve a hit on a clip; rotation: (T, n, 4) of the bodies in the world.  Refuses by name what can't land."""
+def land(actor: Actor, clip: Clip, situation: Situation, hit: Hit, poses: tuple[Array, Array]) -> Blow:
+    """Resolve a hit on a clip; poses: (T, n, 4), (T, n, 3) of the bodies in the world [canonical m].
+
+    Refuses by name what can't land.
+    """
     start = hit.frame / clip.fps
     if not clip.times[0] - 1e-9 <= start <= clip.times[-1] + 1e-9:
         raise ClipError(
             f"Frame {hit.frame:g} lies outside the clip ({clip.frames[0]:g} to {clip.frames[-1]:g}). "
             "Choose a frame inside it."
         )
-    now = rotation[int(np.argmin(np.abs(clip.times - start)))]
-    axes = actor.axes(now)
+    now = int(np.argmin(np.abs(clip.times - start)))
+    turned, place = poses[0][now], poses[1][now]
+    axes = actor.axes(turned)
     struck = actor.find(hit.bone, situation.hit, situation.name)
-    d = np.asarray(situation.direction) @ axes if hit.direction is None else np.asarray(hit.direction, dtype=np.float64)
+    point = (situation.along if hit.along is None else hit.along) * actor.axis[struck]
+    if hit.offset is not None:
+        back = turned[struck] * [1.0, -1.0, -1.0, -1.0]
+        point = point + rotate(back, np.asarray(hit.offset, dtype=np.float64) @ axes)
+    origin = None
+    if hit.origin is not None:
+        origin = actor.masses.scale / abs(clip.scale) * np.asarray(hit.origin, dtype=np.float64)
+        d = place[struck] + rotate(turned[struck], point) - origin
+    elif hit.direction is not None:
+        d = np.asarray(hit.direction, dtype=np.float64)
+    else:
+        d = np.asarray(situation.direction) @ axes
     if not np.linalg.norm(d) > 0.0:
         raise SituationError("The hit's direction has no length. Give it one that points somewhere.")
-    along = situation.along if hit.along is None else hit.along
-    point = along * actor.axis[struck]
-    if hit.offset is not None:
-        point = point + rotate(now[struck] * [1.0, -1.0, -1.0, -1.0], np.asarray(hit.offset, dtype=np.float64) @ axes)
-    factor = actor.masses.scale / abs(clip.scale)
+    d, told = _varied(d / np.linalg.norm(d), hit.seed)
+    own = 1.0 if hit.has_own_strength else situation.gain
     return Blow(
         situation=situation,
         hit=hit,
         start=start,
         struck=struck,
         point=point,
-        direction=d / np.linalg.norm(d),
-        impulse=situation.impulse if hit.impulse is None else hit.impulse,
+        direction=d,
         axes=axes,
-        origin=None if hit.origin is None else factor * np.asarray(hit.origin, dtype=np.float64),
+        origin=origin,
+        gain=own if hit.gain is None else hit.gain,
+        told=told,
     )
+
+
+def _varied(direction: Array, seed: int) -> tuple[Array, float]:
+    """The unit direction (3,) within a cone around itself, and a factor on the strength: always alike for a seed."""
+    if not seed:
+        return direction, 1.0
+    chance = random.Random(seed)
+    tilt, azimuth = SPREAD * np.sqrt(chance.random()), 2.0 * np.pi * chance.random()
+    aside = np.eye(3)[np.argmin(np.abs(direction))]
+    first = np.cross(direction, aside)
+    first /= np.linalg.norm(first)
+    about = np.cos(azimuth) * first + np.sin(azimuth) * np.cross(direction, first)
+    return rotate(exp(tilt * about), direction), 1.0 + VARIATION * (2.0 * chance.random() - 1.0)
 
 
 def throttle(blows: Sequence[Blow]) -> list[Blow]:
@@ -145,6 +195,6 @@ def throttle(blows: Sequence[Blow]) -> list[Blow]:
     out = ordered[:1]
     for before, blow in zip(ordered, ordered[1:], strict=False):
         gap = blow.start - before.start
-        part = next((part for limit, part in REPEATS if gap < limit), 1.0)
-        out.append(replace(blow, impulse=part * blow.impulse))
+        part = next((part for limit, part in REPEATS if gap < limit - 1e-9), 1.0)
+        out.append(replace(blow, told=part * blow.told))
     return out

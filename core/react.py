@@ -5,6 +5,7 @@
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from .reference import Reference, to_joints, to_world
 from .resample import hermite
 from .rotation import Array, conjugate, exp, log, multiply
 from .simulate import Run, simulate
-from .situation import BoneSetting, Situation
+from .situation import Situation
 from .skeleton import Clip
 from .stage import HALVINGS, SUBSTEP, Stage
 
@@ -34,7 +35,8 @@ TAIL = 1.0  # [s] after the last blow, from where on calm stretches take sub-ste
 class Reaction:
     """What hits do to a clip, as deviations from it in anatomical joints.
 
-    blows: as they landed, in order of time.  weights: (n,) part of the reaction that shows.  times: (K + 1,) [s].
+    blows: as they landed, in order of time.  given: (B, 3) impulse of each, world [N s].
+    weights: (n,) part of the reaction that shows.  times: (K + 1,) [s].
     turn: (K + 1, n, 3) rotation vectors, body frame, on the right of the clip's joint rotation.
     travel: (K + 1, n, 3) displacement of the joint, parent frame [m].  moving: (n,) bodies that may deviate.
     """
@@ -42,6 +44,7 @@ class Reaction:
     actor: Actor
     model: Model
     blows: tuple[Blow, ...]
+    given: Array
     weights: Array
     times: Array
     turn: Array
@@ -107,14 +110,16 @@ def react(
     clip: Clip,
     situation: Situation,
     hit: Hit,
-    settings: Mapping[str, BoneSetting] | None = None,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
     fixed: Mapping[str, str] | None = None,
     further: Sequence[tuple[Situation, Hit]] = (),
 ) -> Generator[float, None, Reaction]:
     """Simulate a hit, and further ones with it, on a clip that lasts at least as long as the reaction.
 
-    settings: what the user says about single bones, by bone name.  fixed: bones that something else owns (a constraint,
-    a driver), by bone name, with the owner; a simulated bone among them is refused, a supporting one left to the clip.
+    settings: what the user says about single bones: by bone name, fields of `BoneSetting`.
+    fixed: bones that something else owns (a constraint, a driver), by bone name, with the owner; a simulated bone among
+    them is refused, a supporting one left to the clip.
+    A hit that lands when nothing shows of those before it begins anew on the clip; the time between is left out.
     Stretches in which a body turns too far in a sub-step are repeated from their checkpoint with half the sub-step.
     """
     stage = Stage(actor, clip, [(situation, hit), *further], settings or {}, fixed or {})
@@ -123,10 +128,12 @@ def react(
     parts: list[_Stretch] = []
     now, halvings, before, arrived = stage.start, stage.finer, None, None
     while now < end - 1e-6:
+        if parts and (later := _anew(stage, now)) is not None:
+            now, before, arrived = later, None, None
         h = SUBSTEP * 0.5**halvings
         length = min(_stretch(stage, now, halvings), end - now)
         steps = max(int(np.ceil(length / h - 1e-6)), 1)
-        reference = stage.reference(now, steps, h, before, parts[-1].reference.acceleration[-1] if parts else 0.0)
+        reference = stage.reference(now, steps, h, before, parts[-1].reference.acceleration[-1] if arrived else 0.0)
         forces = stage.forces(reference)
         last = arrived or Run(0, reference.state(0))
         runs = [Run(0, stage.kicked(last.state, now, reference), acceleration=last.acceleration)]
@@ -146,6 +153,13 @@ def react(
         calm = runs[-1].fastest * 2.0 * h < TURN_PER_STEP
         halvings = max(halvings - 1, least) if calm else halvings
     return _reaction(stage, parts)
+
+
+def _anew(stage: Stage, now: float) -> float | None:
+    """When the next blow lands, if nothing of those before it shows any more; None: something does."""
+    if any(blow.start < now - 1e-6 < blow.end - 2e-6 for blow in stage.blows):
+        return None
+    return min((blow.start for blow in stage.blows if blow.start >= now - 1e-6), default=None)
 
 
 def _careful(runs: Iterator[Run], again: bool) -> Iterator[Run]:
@@ -178,7 +192,7 @@ def _reaction(stage: Stage, parts: list[_Stretch]) -> Reaction:
 
     def joined(pick: Callable[[_Stretch], Array]) -> Array:
         arrays = [pick(part) for part in parts]
-        return np.concatenate([arrays[0][:1], *(a[1:] for a in arrays)])
+        return np.concatenate([*(a[:-1] for a in arrays[:-1]), arrays[-1]])
 
     clip_q, clip_p = joined(lambda s: s.reference.rotation), joined(lambda s: s.reference.position)
     rotation = joined(lambda s: np.stack([run.state.rotation for run in s.runs]))
@@ -191,6 +205,7 @@ def _reaction(stage: Stage, parts: list[_Stretch]) -> Reaction:
         actor=stage.actor,
         model=stage.model,
         blows=tuple(stage.blows),
+        given=stage.given,
         weights=np.array([s.weight for s in stage.settings]),
         times=joined(lambda s: s.reference.times),
         turn=_unwound(turn),

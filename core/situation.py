@@ -43,7 +43,8 @@ class Situation:
     """A dynamic situation on the canonical body (1.75 m, 75 kg).
 
     hit: roles that can take the blow, the first one the rig has is taken.  along: 0 at its head, 1 at its end.
-    direction: of the blow, [left, forward, up] of the figure.  impulse: [N s].  contact: [s].
+    direction: of the blow, [left, forward, up] of the figure.  contact: [s].
+    impulse: [N s] that the real thing gives.  gain: times which the blow exaggerates that, as films do.
     drive: "impulse" (the blow is a force) or "velocities" (the document's initial velocities of `bones`).
     simulate: roles that move by themselves; support: roles that give way below them, left out where the rig forbids it.
     frequency [Hz], ratio: of the trunk's muscles; `taper`: times which each joint further out on a limb is tauter.
@@ -57,6 +58,7 @@ class Situation:
     hit: tuple[str, ...]
     direction: tuple[float, float, float]
     impulse: float
+    gain: float = 1.0
     along: float = 0.5
     contact: float = 0.05
     drive: str = "impulse"
@@ -79,7 +81,8 @@ class Situation:
         ranges = {"contact": (1e-3, 2.0), "frequency": (0.0, 200.0), "ratio": (0.0, 100.0), "tone": (0.0, 10.0)}
         ranges |= {"taper": (0.1, 10.0), "falloff": (0.0, 1.0)}
         ranges |= {"recovery": (0.0, 60.0), "share": (0.0, 1.0), "base_frequency": (0.0, 200.0), "impulse": (-1e6, 1e6)}
-        _check_ranges(self, {**ranges, "along": (-10.0, 10.0)}, f"Situation '{self.name}'")
+        ranges |= {"along": (-10.0, 10.0), "gain": (0.0, 1000.0)}
+        _check_ranges(self, ranges, f"Situation '{self.name}'")
         if not self.hit:
             raise SituationError(f"Situation '{self.name}': hit names no role. Give at least one, such as \"chest\".")
         if self.drive not in ("impulse", "velocities"):
@@ -106,13 +109,17 @@ def _check_ranges(values: object, ranges: dict[str, tuple[float, float]], what: 
 
 def load(path: Path) -> Situation:
     """Read a situation; SituationError naming the file and the entry that is wrong."""
+    return from_table(read_toml(path, "Situation"), str(path))
+
+
+def read_toml(path: Path, what: str) -> dict[str, Any]:
+    """The table of a TOML file; SituationError where there is none, saying what was to be read."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise SituationError(f"Situation file '{path}' cannot be read: {error.strerror}. Check the path.") from None
+        raise SituationError(f"{what} file '{path}' cannot be read: {error.strerror}. Check the path.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SituationError(f"Situation file '{path}' is not valid TOML: {error}. Correct that line.") from None
-    return from_table(table, str(path))
+        raise SituationError(f"{what} file '{path}' is not valid TOML: {error}. Correct that line.") from None
 
 
 def from_table(table: dict[str, Any], source: str) -> Situation:
@@ -123,14 +130,15 @@ def from_table(table: dict[str, Any], source: str) -> Situation:
     for key, group in (*groups.items(), *(entries.items() if isinstance(entries, dict) else ())):
         if not isinstance(group, dict):
             raise SituationError(f"{source}: '{key}' is not a table. Write it as a [section].")
-    bones = {role: _build(BoneSetting, entry, f"{source}, [bones.{_toml(role)}]") for role, entry in entries.items()}
-    envelope = _build(Envelope, groups["envelope"], f"{source}, [envelope]")
-    return _build(Situation, table, source, bones=MappingProxyType(bones), envelope=envelope)
+    bones = {role: build(BoneSetting, entry, f"{source}, [bones.{_toml(role)}]") for role, entry in entries.items()}
+    envelope = build(Envelope, groups["envelope"], f"{source}, [envelope]")
+    return build(Situation, table, source, bones=MappingProxyType(bones), envelope=envelope)
 
 
 KINDS = {
     "str": ("a text", lambda v: isinstance(v, str)),
     "float": ("a number", lambda v: isinstance(v, (int, float)) and not isinstance(v, bool)),
+    "int": ("a whole number", lambda v: type(v) is int),
     "bool": ("true or false", lambda v: isinstance(v, bool)),
     "tuple[str, ...]": ("a list of texts", lambda v: isinstance(v, list) and all(isinstance(x, str) for x in v)),
     "tuple[float, float, float]": (
@@ -140,9 +148,30 @@ KINDS = {
 }
 
 
-def _build(kind: type, entry: dict[str, Any], source: str, **rest: Any) -> Any:
+def build(kind: type, entry: dict[str, Any], source: str, **rest: Any) -> Any:
     """A dataclass from a table, refusing unknown keys, missing ones and wrong types by name."""
     known = {f.name: f for f in fields(kind) if f.name not in rest}
+    values = _checked(known, entry, source)
+    missing = [n for n, f in known.items() if n not in entry and f.default is MISSING and f.default_factory is MISSING]
+    if missing:
+        raise SituationError(f"{source}: '{missing[0]}' is missing. Add it.")
+    try:
+        return kind(**values, **rest)
+    except SituationError as error:
+        raise SituationError(f"{source}: {error}") from None
+
+
+def changed(situation: Situation, entry: dict[str, Any], source: str) -> Situation:
+    """A copy with the values of a table, which are checked as those of a file."""
+    values = _checked({f.name: f for f in fields(Situation)}, entry, source)
+    try:
+        return situation.with_changes(**values)
+    except SituationError as error:
+        raise SituationError(f"{source}: {error}") from None
+
+
+def _checked(known: Mapping[str, Any], entry: dict[str, Any], source: str) -> dict[str, Any]:
+    """The entry's values, if all are known fields and of the right type."""
     values = {}
     for key, value in entry.items():
         if key not in known:
@@ -151,13 +180,7 @@ def _build(kind: type, entry: dict[str, Any], source: str, **rest: Any) -> Any:
         if not fits(value):
             raise SituationError(f"{source}: {key} = {value!r} is not {wanted}. Correct that entry.")
         values[key] = tuple(value) if isinstance(value, list) else value
-    missing = [n for n, f in known.items() if n not in entry and f.default is MISSING and f.default_factory is MISSING]
-    if missing:
-        raise SituationError(f"{source}: '{missing[0]}' is missing. Add it.")
-    try:
-        return kind(**values, **rest)
-    except SituationError as error:
-        raise SituationError(f"{source}: {error}") from None
+    return values
 
 
 def _annotation(hint: Any) -> str:

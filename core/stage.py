@@ -4,6 +4,7 @@ Everything here is read from the clip once; nothing depends on the length of the
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -34,13 +35,13 @@ class Stage:
         actor: Actor,
         clip: Clip,
         hits: Sequence[tuple[Situation, Hit]],
-        settings: Mapping[str, BoneSetting],
+        settings: Mapping[str, Mapping[str, Any]],
         fixed: Mapping[str, str],
     ) -> None:
         self.actor = actor
         self.warnings: list[str] = []
         q, p = actor.canonical(clip)
-        self.blows = throttle([land(actor, clip, situation, hit, q) for situation, hit in hits])
+        self.blows = throttle([land(actor, clip, situation, hit, (q, p)) for situation, hit in hits])
         self.start = self.blows[0].start
         self.situation = self.blows[0].situation
         self.settings = self.settings_for(self.situation, settings)
@@ -63,11 +64,11 @@ class Stage:
         self.inertia = tuning.effective_inertia(self.model, kin)
         self.finer, doubts = self._accuracy()
         self.warnings += doubts
-        self.pulses = [
-            force for blow in self.blows for force in blow.forces(actor, self.model, self._state(blow.start))
-        ]
+        pulses = [blow.forces(actor, self.model, self._state(blow.start)) for blow in self.blows]
+        self.pulses = [pulse for several in pulses for pulse in several]
+        self.given = np.array([sum((pulse.impulse for pulse in several), np.zeros(3)) for several in pulses])
 
-    def settings_for(self, situation: Situation, settings: Mapping[str, BoneSetting]) -> list[BoneSetting]:
+    def settings_for(self, situation: Situation, settings: Mapping[str, Mapping[str, Any]]) -> list[BoneSetting]:
         """Every body's setting in a situation."""
         return [tuning.setting_of(self.actor, situation, settings, i) for i in range(len(self.actor.names))]
 
@@ -159,7 +160,7 @@ class Stage:
                 continue
             q, _ = to_world(self.model, reference.rotation[0], reference.position[0])
             for i in np.flatnonzero(self.moving):
-                rate = np.radians(settings[i].velocity * settings[i].multiplier)
+                rate = blow.told * np.radians(settings[i].velocity * settings[i].multiplier)
                 if rate:
                     axis = links.axis(rotate(q[i], self.actor.axis[i]), settings[i].angle, blow.axes)
                     twist[i, :3] += rate * rotate(conjugate(q[i]), axis)

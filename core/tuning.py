@@ -1,6 +1,8 @@
 """From an animator's numbers (hertz, ratios, degrees) to the simulator's: stiffness, damping, ranges."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -48,15 +50,11 @@ def effective_inertia(model: Model, kin: Kinematics) -> Array:
     return mean
 
 
-def setting_of(actor: Actor, situation: Situation, bones: Mapping[str, BoneSetting], body: int) -> BoneSetting:
-    """The user's setting of a bone, else the situation's for its role, else the general one."""
-    if actor.names[body] in bones:
-        return bones[actor.names[body]]
+def setting_of(actor: Actor, situation: Situation, bones: Mapping[str, Mapping[str, Any]], body: int) -> BoneSetting:
+    """A bone's setting: the situation's for its role, else the general one, with what the user has set over it."""
     role = actor.roles[body]
-    for key, setting in situation.bones.items():
-        if role and (key == role or actor.first(key) == body):
-            return setting
-    return BoneSetting()
+    said = (s for key, s in situation.bones.items() if role and (key == role or actor.first(key) == body))
+    return replace(next(said, BoneSetting()), **bones.get(actor.names[body], {}))
 
 
 def muscles(actor: Actor, situation: Situation, settings: list[BoneSetting], base: int) -> tuple[Array, Array]:

@@ -4,7 +4,6 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import cli
-from bl_ext.user_default.parametric_dynamics.core import situation
 
 from tests.blender import acceptance_tools as tools
 
@@ -64,7 +63,7 @@ def test_more_mass_less_motion(rig):
     job, light = tools.solved(rig)
     struck = light.actor.names[light.struck]
     own = float(job.actor.masses.mass[job.actor.order[light.struck]])
-    setting = situation.BoneSetting(mass=4.0 * own)
+    setting = {"mass": 4.0 * own}
     _, heavy = tools.solved(rig, settings={struck: setting})
     k = int(np.searchsorted(light.times - light.start, 0.05))
     assert np.linalg.norm(heavy.turn[k, heavy.struck]) < 0.9 * np.linalg.norm(light.turn[k, light.struck])

@@ -107,7 +107,7 @@ def _give_clip(rig, bone):
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        ((), "required"),
+        ((), "--situation"),
         (("--situation", "chest_front", "--impulse", "much"), "--impulse"),
         (("--situation", "chest_front", "--impulse", "nan"), "not a finite number"),
         (("--situation", "chest_front", "--direction", "0", "1"), "--direction"),
@@ -200,7 +200,8 @@ def test_the_panel_can_update_what_the_command_made(run, data, tmp_path):
     assert run("react", data / FOX, "--situation", "chest_front", *words)[0] == 0
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "o.blend"))
     made = recipe.loads(bpy.context.object.parametric_dynamics_reactions[0].recipe)
-    assert (made.frame, made.situation.impulse, made.direction) == (3.0, 9.5, (1.0, 0.0, 0.0))
+    hit = made.hits[0]
+    assert (hit.frame, hit.situation.impulse, hit.direction) == (3.0, 9.5, (1.0, 0.0, 0.0))
     assert bpy.ops.parametric_dynamics.update_reaction() == {"FINISHED"}
 
 
@@ -218,12 +219,12 @@ def test_settings_of_the_file_count(run, data, tmp_path):
 def test_situation_from_a_file(run, data, tmp_path):
     from bl_ext.user_default.parametric_dynamics.core import situation
 
-    own = situation.named("chest_front").with_changes(name="A gust", impulse=1.0, contact=0.3)
+    own = situation.named("chest_front").with_changes(name="A gust", impulse=1.0, gain=2.0, contact=0.3)
     path = tmp_path / "gust.toml"
     path.write_text(situation.dump(own), encoding="utf-8")
     status, _, _ = run("react", data / FOX, "--situation", path, "--report", tmp_path / "r.json")
     facts = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
-    assert status == 0 and facts["situation"] == "A gust" and facts["hit"]["impulse"] == 1.0
+    assert status == 0 and facts["situation"] == "A gust" and facts["hit"]["impulse"] == 2.0
 
 
 def test_velocities_drive(run, data, tmp_path):

@@ -7,7 +7,7 @@ from bl_ext.user_default.parametric_dynamics.blender_addon import (
     bone_properties,
     checks,
     hints,
-    properties,
+    hit_properties,
     recipe,
     settings,
 )
@@ -36,7 +36,8 @@ class TestRegistration:
         assert our_handlers() == []
         addon_utils.enable(MODULE)
         assert registered() == before
-        assert our_handlers() == handlers == ["depsgraph_update_post", "load_post", "redo_post", "save_pre", "undo_post"]
+        ours = ["depsgraph_update_post", "load_post", "redo_post", "save_pre", "undo_post"]
+        assert our_handlers() == handlers == ours
         assert before["object"] and before["bone"] and before["classes"]
 
     def test_everything_says_what_it_is(self, demo):
@@ -77,7 +78,7 @@ def our_handlers():
 
 class TestSettings:
     def test_start_is_the_first_preset(self, demo):
-        assert settings.recipe(demo).situation == situations.named(settings.FIRST)
+        assert settings.recipe(demo).hits[0].situation == situations.named(settings.FIRST)
 
     @pytest.mark.parametrize("name", situations.presets())
     def test_every_preset_is_loaded_exactly(self, demo, name):
@@ -92,16 +93,16 @@ class TestSettings:
         made = settings.situation(group)
         assert (made.impulse, made.frequency, made.envelope.mode, made.envelope.sustain) == (7.3, 2.1, "hold", 0.4)
         assert made.direction == (1.0, 0.2, 0.0)
-        assert settings.recipe(demo).direction is None
+        assert settings.recipe(demo).hits[0].direction is None
         group.direction_mode = "WORLD"
-        assert settings.recipe(demo).direction == (1.0, 0.2, 0.0)
+        assert settings.recipe(demo).hits[0].direction == (1.0, 0.2, 0.0)
         assert settings.situation(group).direction == situations.named(settings.FIRST).direction
 
     def test_frame(self, demo):
-        assert settings.recipe(demo).frame is None
+        assert settings.recipe(demo).hits[0].frame is None
         bpy.context.scene.frame_set(7, subframe=0.5)
         assert OPS.use_current_frame() == {"FINISHED"}
-        assert settings.recipe(demo).frame == 7.5
+        assert settings.recipe(demo).hits[0].frame == 7.5
 
     def test_custom_keeps_what_is_there(self, demo):
         group = demo.parametric_dynamics
@@ -120,7 +121,7 @@ class TestSettings:
         assert made.bones == {bone.name: {"simulated": False, "mass": 4.2}}
         assert recipe.loads(recipe.dumps(made)) == made
         settings.choose(group)
-        settings.put(group, made)
+        settings.put(demo, made)
         assert settings.recipe(demo) == made
 
     @pytest.mark.parametrize("text", ["", "{", "[]", '{"situation": "x ="}', '{"situation": "name = 3"}'])
@@ -151,7 +152,7 @@ class TestSettings:
     def test_late_frames_are_exact(self, demo):
         OPS.use_current_frame()
         demo.parametric_dynamics.frame = 123456.5
-        assert settings.recipe(demo).frame == 123456.5
+        assert settings.recipe(demo).hits[0].frame == 123456.5
 
     def test_settings_of_an_override_outlive_the_file(self, demo, tmp_path):
         library, shot = str(tmp_path / "character.blend"), str(tmp_path / "shot.blend")
@@ -174,7 +175,7 @@ class TestSettings:
             bpy.ops.wm.save_as_mainfile(filepath=shot)
             bpy.ops.wm.open_mainfile(filepath=shot)
         assert settings.recipe(bpy.context.view_layer.objects.active) == made
-        assert made.bones == {"head": {"mass": 6.0}} and made.situation.impulse == 12.5
+        assert made.bones == {"head": {"mass": 6.0}} and made.hits[0].situation.impulse == 12.5
 
 
 class TestSituationFiles:
@@ -282,5 +283,5 @@ class TestPolls:
 
 
 def test_presets_are_offered_by_their_names():
-    assert [item[0] for item in properties.PRESETS] == [*situations.presets(), "CUSTOM"]
-    assert all(item[1] and item[1] != item[0] for item in properties.PRESETS)
+    assert [item[0] for item in hit_properties.PRESETS] == [*situations.presets(), "CUSTOM"]
+    assert all(item[1] and item[1] != item[0] for item in hit_properties.PRESETS)

@@ -3,6 +3,7 @@
 import bpy
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import recipe, settings
+from bl_ext.user_default.parametric_dynamics.core import tuning
 
 from .interface_tools import OPS, add_demo, names, peak, turned
 
@@ -55,10 +56,9 @@ class TestBones:
     def test_other_settings_keep_what_the_situation_says(self, demo):
         """A bone's own mass must not take its initial velocity away."""
         demo.parametric_dynamics.drive = "velocities"
-        ready = recipe.prepare(bpy.context, demo, settings.recipe(demo))
-        before = recipe.over_situation(ready.actor, ready.situation, {"upper_arm.L": {}})["upper_arm.L"]
+        before = kick(demo)
         demo.pose.bones["upper_arm.L"].dynamics_mass = 3.0
-        after = recipe.prepare(bpy.context, demo, settings.recipe(demo)).settings["upper_arm.L"]
+        after = kick(demo)
         assert before.velocity != 0.0
         assert (after.velocity, after.angle, after.mass) == (before.velocity, before.angle, 3.0)
 
@@ -70,3 +70,10 @@ class TestBones:
         with pytest.raises(RuntimeError, match="nonsense"):
             OPS.apply_hit_reaction()
         assert names(demo) == []
+
+
+def kick(rig):
+    """What the reaction to be made says about the left upper arm."""
+    ready = recipe.prepare(bpy.context, rig, settings.recipe(rig))
+    body = ready.actor.names.index("upper_arm.L")
+    return tuning.setting_of(ready.actor, ready.hits[0][0], ready.settings, body)

@@ -84,21 +84,21 @@ class TestApply:
     def test_settings_follow_what_was_given(self, demo):
         assert OPS.apply_hit_reaction(situation="leg_front", impulse=5.0, frame=10.0) == {"FINISHED"}
         made = settings.recipe(demo)
-        assert made.situation.impulse == 5.0 and made.frame == 10.0
-        assert made.situation == situations.named("leg_front").with_changes(impulse=5.0)
+        assert made.hits[0].frame == 10.0
+        assert made.hits[0].situation == situations.named("leg_front").with_changes(impulse=5.0, gain=1.0)
         assert demo.parametric_dynamics.situation == "leg_front"
         assert recipe.loads(demo.parametric_dynamics_reactions[0].recipe) == made
 
     def test_direction_given_is_the_world_s(self, demo):
         OPS.apply_hit_reaction(direction=(1.0, 0.0, 0.0))
-        assert settings.recipe(demo).direction == (1.0, 0.0, 0.0)
+        assert settings.recipe(demo).hits[0].direction == (1.0, 0.0, 0.0)
         assert demo.parametric_dynamics.direction_mode == "WORLD"
 
     def test_a_quarter_into_the_clip(self, demo):
         demo.parametric_dynamics.automatic_frame = True
         OPS.apply_hit_reaction()
         start, end = bpy.data.actions["Walk"].curve_frame_range
-        assert settings.recipe(demo).frame == round(start + 0.25 * (end - start))
+        assert settings.recipe(demo).hits[0].frame == round(start + 0.25 * (end - start))
 
     def test_same_settings_same_keys(self, demo):
         OPS.apply_hit_reaction()
@@ -198,14 +198,14 @@ class TestUpdate:
         OPS.apply_hit_reaction(frame=12.0, situation="chest_back")
         first, second = names(demo)
         demo.parametric_dynamics.active_reaction = 0
-        assert settings.recipe(demo).frame == 8.0
+        assert settings.recipe(demo).hits[0].frame == 8.0
         assert demo.parametric_dynamics.situation == "shoulder_front"
         demo.parametric_dynamics.impulse = 4.0
         OPS.update_reaction()
         assert sorted(names(demo)) == sorted([first, second])
         made = recipe.loads(demo.parametric_dynamics_reactions[first].recipe)
-        assert (made.frame, made.situation.impulse) == (8.0, 4.0)
-        assert recipe.loads(demo.parametric_dynamics_reactions[second].recipe).frame == 12.0
+        assert (made.hits[0].frame, made.hits[0].situation.impulse) == (8.0, 4.0)
+        assert recipe.loads(demo.parametric_dynamics_reactions[second].recipe).hits[0].frame == 12.0
 
     def test_after_save_and_reload(self, demo, tmp_path):
         OPS.apply_hit_reaction(impulse=6.0)
@@ -214,7 +214,7 @@ class TestUpdate:
         bpy.ops.wm.open_mainfile(filepath=path)
         rig = bpy.context.active_object
         first = keys(rig)
-        assert settings.recipe(rig).situation.impulse == 6.0
+        assert settings.recipe(rig).hits[0].situation.impulse == 6.0
         assert OPS.update_reaction() == {"FINISHED"}
         assert same(keys(rig), first, FLOAT32)
         assert OPS.remove_reaction() == {"FINISHED"}
@@ -249,7 +249,7 @@ class TestRemove:
         OPS.apply_hit_reaction(frame=12.0)
         demo.parametric_dynamics.impulse = 3.3
         OPS.remove_reaction()
-        assert settings.recipe(demo).situation.impulse == 3.3
+        assert settings.recipe(demo).hits[0].situation.impulse == 3.3
         assert checks.active_reaction(demo) is not None
 
 

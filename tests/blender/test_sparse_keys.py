@@ -224,7 +224,7 @@ class TestCommand:
 
 
 def test_a_recipe_from_before_keys_were_thinned_still_loads():
-    text = recipe.dumps(recipe.Recipe(recipe.situations.named("chest_front"), key_tolerance=0.25))
+    text = recipe.dumps(recipe.Recipe((recipe.HitSetting(recipe.situations.named("chest_front")),), key_tolerance=0.25))
     assert recipe.loads(text).key_tolerance == 0.25
     older = json.loads(text)
     del older["key_tolerance"]

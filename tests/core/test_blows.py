@@ -69,9 +69,9 @@ def test_a_pair_ends_where_the_later_ends_and_never_jumps(skeleton):
 def test_repeats_tell_less(skeleton):
     clip = clip_of(skeleton)
     actor, situation = actor_of(skeleton), named("chest_front")
-    q, _ = actor.canonical(clip)
+    poses = actor.canonical(clip)
     frames = [25.0, 25.0 + 24 * 0.2, 25.0 + 24 * 0.25, 25.0 + 24 * 1.2]
-    landed = throttle([land(actor, clip, situation, Hit(f, impulse=10.0), q) for f in reversed(frames)])
+    landed = throttle([land(actor, clip, situation, Hit(f, impulse=10.0), poses) for f in reversed(frames)])
     assert [blow.impulse for blow in landed] == [10.0, 5.0, 3.5, 10.0]
 
 
@@ -104,9 +104,9 @@ def test_a_blast_pushes_everything_away_from_its_place(skeleton):
     """From the left: all of the body goes right; what is nearer gets more; together it is the impulse given."""
     clip = clip_of(skeleton)
     actor, situation = actor_of(skeleton), named("chest_front")
-    q, p = actor.canonical(clip)
+    poses = actor.canonical(clip)
     origin = np.array([1.5, 0.0, 1.2])
-    blow = land(actor, clip, situation, Hit(25.0, origin=origin, impulse=60.0), q)
+    blow = land(actor, clip, situation, Hit(25.0, origin=origin, impulse=60.0), poses)
     reaction = hit_on(skeleton, "chest_front", clip=clip, hit=Hit(25.0, origin=origin, impulse=60.0))
     pulses = blow.forces(actor, reaction.model, reference_state(reaction, clip))
     total = sum(pulse.impulse for pulse in pulses)
@@ -133,12 +133,12 @@ def test_a_striker_gives_what_momentum_allows(skeleton):
     """A heavier or faster striker gives more; never more than (1 + e) m v."""
     clip = clip_of(skeleton)
     actor, situation = actor_of(skeleton), named("chest_front")
-    q, _ = actor.canonical(clip)
+    poses = actor.canonical(clip)
     reaction = hit_on(skeleton, "chest_front", clip=clip)
     state = reference_state(reaction, clip)
 
     def impulse(mass, speed, restitution=0.0):
-        blow = land(actor, clip, situation, Hit(25.0, striker=(mass, speed, restitution)), q)
+        blow = land(actor, clip, situation, Hit(25.0, striker=(mass, speed, restitution)), poses)
         (pulse,) = blow.forces(actor, reaction.model, state)
         return np.linalg.norm(pulse.impulse)
 

@@ -13,7 +13,7 @@ from core.errors import ClipError, SituationError
 from core.pose import Envelope
 from core.react import Hit, react, run
 from core.rotation import angle, exp, multiply, rotate, to_matrix
-from core.situation import BoneSetting, named
+from core.situation import named
 from core.skeleton import Clip
 
 from .figures import build
@@ -182,7 +182,7 @@ def test_the_documents_velocities_drive_the_bones(skeleton):
     clip = clip_of(skeleton)
     foot = displacement(reaction, clip, reaction.actor.first("foot.R"))[(clip.times > 1.0) & (clip.times < 1.15)]
     assert foot.mean(axis=0) @ FACING_BACK < 0.0  # shot from behind, the leg goes forward
-    twice = {"thigh.R": BoneSetting(90.0, 300.0, multiplier=2.0)}
+    twice = {"thigh.R": {"angle": 90.0, "velocity": 300.0, "multiplier": 2.0}}
     faster = hit_on(skeleton, "leg_back", drive="velocities", settings=twice, ratio=0.0)
     again = np.degrees(np.linalg.norm(faster.turn[1], axis=-1)) / (faster.times[1] - faster.times[0])
     assert again[thigh] == pytest.approx(600.0, rel=0.25)
@@ -200,11 +200,11 @@ def test_hold_keeps_the_pose_that_was_reached(skeleton):
 
 def test_bones_can_be_left_out_softened_and_weighted(skeleton):
     base = hit_on(skeleton).peaks()
-    out = hit_on(skeleton, settings={"forearm.L": BoneSetting(simulated=False)}).peaks()
+    out = hit_on(skeleton, settings={"forearm.L": {"simulated": False}}).peaks()
     assert "forearm.L" not in out and "forearm.L" in base
-    half = hit_on(skeleton, settings={"head": BoneSetting(weight=0.5)}).peaks()
+    half = hit_on(skeleton, settings={"head": {"weight": 0.5}}).peaks()
     assert half["head"] == pytest.approx(0.5 * base["head"], rel=1e-6)
-    stiff = hit_on(skeleton, settings={"neck": BoneSetting(frequency=12.0)}).peaks()
+    stiff = hit_on(skeleton, settings={"neck": {"frequency": 12.0}}).peaks()
     assert stiff["neck"] < 0.5 * base["neck"]
 
 

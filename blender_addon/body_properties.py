@@ -1,0 +1,122 @@
+"""What the user sets on how the body answers a hit: its muscles and the envelope."""
+
+from bpy.props import EnumProperty, FloatProperty
+
+from ..core import situation as situations
+from . import settings
+
+OVERRIDE = {"LIBRARY_OVERRIDABLE"}
+SECONDS = {"subtype": "TIME_ABSOLUTE", "unit": "TIME_ABSOLUTE", "override": OVERRIDE}
+START = situations.named(settings.FIRST)
+MODES = (
+    ("continue", "Simulate Throughout", "The body is simulated as long as the envelope lasts"),
+    ("hold", "Hold Pose", "The body is simulated for a short time; the pose it reaches is held and blended out"),
+)
+
+
+class BodyProperties:
+    """Muscles and envelope of one hit"""
+
+    frequency: FloatProperty(
+        name="Frequency (Hz)",
+        description="Stiffness of the muscles: how fast a joint would swing about the clip's pose. Relaxed 1, tense 3",
+        min=0.0,
+        max=200.0,
+        soft_max=10.0,
+        step=10,
+        default=START.frequency,
+        override=OVERRIDE,
+    )
+    ratio: FloatProperty(
+        name="Damping Ratio",
+        description="How soon a swing dies away: 0 never, 1 without swinging over",
+        min=0.0,
+        max=100.0,
+        soft_max=2.0,
+        step=5,
+        default=START.ratio,
+        override=OVERRIDE,
+    )
+    base_frequency: FloatProperty(
+        name="Pelvis (Hz)",
+        description="How stiffly the pelvis is drawn to its place in the clip",
+        min=0.0,
+        max=200.0,
+        soft_max=10.0,
+        step=10,
+        default=START.base_frequency,
+        override=OVERRIDE,
+    )
+    tone: FloatProperty(
+        name="Tone at Impact",
+        description="Factor on the muscles at the moment of the blow: 0 limp, 1 as tense as ever",
+        min=0.0,
+        max=10.0,
+        soft_max=1.0,
+        step=5,
+        default=START.tone,
+        override=OVERRIDE,
+    )
+    recovery: FloatProperty(
+        name="Recovery",
+        description="Time until the muscles are back at full tone",
+        min=0.0,
+        max=60.0,
+        soft_max=3.0,
+        step=10,
+        default=START.recovery,
+        **SECONDS,
+    )
+    share: FloatProperty(
+        name="Carried Share",
+        description="Part of the body's own weight and motion that the muscles carry: 1 stands upright, 0 sags",
+        subtype="FACTOR",
+        min=0.0,
+        max=1.0,
+        default=START.share,
+        override=OVERRIDE,
+    )
+    envelope_mode: EnumProperty(
+        name="Mode",
+        description="What is shown while the envelope runs",
+        items=MODES,
+        default=START.envelope.mode,
+        override=OVERRIDE,
+    )
+    attack: FloatProperty(
+        name="Attack",
+        description="Time in which the reaction fades in",
+        min=0.0,
+        soft_max=2.0,
+        step=10,
+        default=START.envelope.attack,
+        **SECONDS,
+    )
+    sustain: FloatProperty(
+        name="Sustain",
+        description="Time in which the reaction shows in full",
+        min=0.0,
+        soft_max=5.0,
+        step=10,
+        default=START.envelope.sustain,
+        **SECONDS,
+    )
+    relaxation: FloatProperty(
+        name="Relaxation",
+        description="Time in which the reaction fades out, until the clip is as it was",
+        min=0.0,
+        soft_max=5.0,
+        step=10,
+        default=START.envelope.relaxation,
+        **SECONDS,
+    )
+    simulation: FloatProperty(
+        name="Simulation",
+        description="How long the body is simulated before its pose is held",
+        min=0.0,
+        soft_max=2.0,
+        step=1,
+        precision=3,
+        default=START.envelope.simulation,
+        **SECONDS,
+    )

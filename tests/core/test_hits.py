@@ -1,0 +1,246 @@
+"""Planned hits: files of them, strengths by name, seeds, and that a hit alone is what it is without the others."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core import hits, strength
+from core.blows import SPREAD, VARIATION, Hit, land
+from core.errors import SituationError
+from core.react import react, run
+from core.rotation import angle
+from core.situation import named
+
+from .figures import build
+from .test_react import actor_of, clip_of, hit_on
+
+DOCS = Path(__file__).resolve().parent.parent.parent / "docs" / "strengths.md"
+
+
+@pytest.fixture(scope="module")
+def skeleton():
+    return build(skin=True)
+
+
+def read(tmp_path, text):
+    path = tmp_path / "hits.toml"
+    path.write_text(text, encoding="utf-8")
+    return hits.load(path)
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_of_hits(tmp_path):
+    first, second, third = read(
+        tmp_path,
+        """
+        [[hits]]
+        situation = "shoulder_front"
+        frame = 12
+        impulse = 6.5
+        offset = [0.1, 0, 0]
+        [[hits]]
+        situation = "chest_front"
+        after = 0.2
+        strength = "shotgun"
+        seed = 3
+        [[hits]]
+        situation = "chest_back"
+        after = 1
+        strike = [0, 1, 0]
+        striker = [2.0, 12.0]
+        gain = 2.0
+        """,
+    )
+    assert hits.frames([first, second, third], 9.0, 25.0) == [12.0, 17.0, 42.0]
+    assert (first.situation.impulse, first.situation.gain, first.offset) == (6.5, 1.0, (0.1, 0, 0))
+    landed = second.hit(17.0)
+    slug = strength.named("shotgun")
+    assert (landed.impulse, landed.contact, landed.gain, landed.seed) == (slug.impulse, slug.contact, slug.gain, 3)
+    assert third.hit(42.0).striker == (2.0, 12.0, 0.0) and third.situation.direction == (0, 1, 0)
+    assert hits.frames([second], 9.0, 25.0) == [14.0]  # after nothing: after the default
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("", "hits"),
+        ("hits = []", "no hit"),
+        ("[hits]\nframe = 3", "section"),
+        ("[[hits]]\nframe = 3", "situation"),
+        ('[[hits]]\nsituation = "chest"', "chest_front"),
+        ('[[hits]]\nsituation = "chest_front"\nfrmae = 3', "frmae"),
+        ('[[hits]]\nsituation = "chest_front"\nframe = "3"', "frame"),
+        ('[[hits]]\nsituation = "chest_front"\nframe = 3\nafter = 1', "frame"),
+        ('[[hits]]\nsituation = "chest_front"\nstrength = "canon"', "shotgun"),
+        ('[[hits]]\nsituation = "chest_front"\nstrength = "kick"\nimpulse = 3', "one strength"),
+        ('[[hits]]\nsituation = "chest_front"\nstrength = "kick"\nangular = 3', "one strength"),
+        ('[[hits]]\nsituation = "chest_front"\nstriker = [0.0, 3.0]', "mass"),
+        ('[[hits]]\nsituation = "chest_front"\nstriker = [1.0]', "striker"),
+        ('[[hits]]\nsituation = "chest_front"\norigin = [1, 0, 0]\ndirection = [1, 0, 0]', "blast"),
+        ('[[hits]]\nsituation = "chest_front"\norigin = [1, 0, 0]\nangular = 2', "blast"),
+        ('[[hits]]\nsituation = "chest_front"\ngain = -1', "gain"),
+        ('[[hits]]\nsituation = "chest_front"\nseed = -1', "seed"),
+        ('[[hits]]\nsituation = "chest_front"\nseed = 1.5', "seed"),
+        ('[[hits]]\nsituation = "chest_front"\ncontact = 9', "contact"),
+        ('[[hits]]\nsituation = "chest_front"\ndrive = "velocities"\nimpulse = 9', "no effect"),
+        ("[[hits", "TOML"),
+    ],
+)
+def test_wrong_files_are_refused_by_name(tmp_path, text, word):
+    with pytest.raises(SituationError, match=word) as refusal:
+        read(tmp_path, text)
+    assert "hits.toml" in str(refusal.value) and str(refusal.value).endswith(".")
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(SituationError, match="nothing.toml"):
+        hits.load(tmp_path / "nothing.toml")
+
+
+# -- strengths ---------------------------------------------------------------------------------------------------------
+
+
+def test_strengths_are_ordered_sensibly_and_say_where_they_are_from():
+    table = strength.presets()
+    for weaker, stronger in (
+        ("light_punch", "punch"), ("punch", "heavy_punch"), ("heavy_punch", "kick"), ("arrow", "rifle"),
+        ("pistol", "rifle"), ("rifle", "shotgun"), ("push", "shove"), ("shove", "tackle"),
+        ("small_blast", "large_blast"),
+    ):  # fmt: skip
+        assert table[weaker].impulse < table[stronger].impulse
+    assert table["pistol"].impulse == pytest.approx(0.00804 * 350.5, rel=0.02)
+    assert table["rifle"].impulse == pytest.approx(0.00953 * 838, rel=0.02)
+    assert table["heavy_punch"].impulse == pytest.approx(2.9 * 9.14, rel=0.02)
+    for item in table.values():
+        assert 0.0 < item.contact < 0.5 and item.gain >= 1.0 and len(item.figures) > 8 and len(item.source) > 8
+    with pytest.raises(SituationError, match="light_punch"):
+        strength.named("cannon")
+
+
+def test_the_documented_table_is_the_one_in_use():
+    rows = [line.split("|")[1:-1] for line in DOCS.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    told = {cells[0].strip(" `"): [cell.strip() for cell in cells[1:]] for cells in rows}
+    wanted = {
+        name: [
+            f"{s.impulse:g}",
+            f"{1000 * s.contact:g}",
+            f"{s.gain:g}",
+            f"{s.gain * s.impulse:.3g}",
+            s.figures,
+            s.source,
+        ]
+        for name, s in strength.presets().items()
+    }
+    assert told == wanted
+
+
+def test_presets_say_their_gain(skeleton):
+    """A preset's blow is the real thing times its gain; a strength given with the hit is taken as it is."""
+    clip = clip_of(skeleton)
+    actor, situation = actor_of(skeleton), named("shoulder_front")
+    poses = actor.canonical(clip)
+
+    def landed(**options):
+        return land(actor, clip, situation, Hit(25.0, **options), poses).impulse
+
+    assert situation.gain > 1.0 and landed() == situation.gain * situation.impulse
+    assert landed(gain=1.0) == situation.impulse and landed(gain=3.0) == 3.0 * situation.impulse
+    assert landed(impulse=7.0) == 7.0 and landed(impulse=7.0, gain=2.0) == 14.0
+
+
+# -- seeds -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_seed_varies_within_bounds_and_always_alike(skeleton):
+    clip = clip_of(skeleton)
+    actor, situation = actor_of(skeleton), named("chest_front")
+    poses = actor.canonical(clip)
+    plain = land(actor, clip, situation, Hit(25.0), poses)
+    varied = [land(actor, clip, situation, Hit(25.0, seed=seed), poses) for seed in range(1, 60)]
+    turns = [np.arccos(np.clip(blow.direction @ plain.direction, -1.0, 1.0)) for blow in varied]
+    factors = [blow.impulse / plain.impulse for blow in varied]
+    assert np.allclose([np.linalg.norm(blow.direction) for blow in varied], 1.0, atol=1e-12)
+    assert 0.8 * SPREAD < max(turns) < SPREAD + 1e-9 and min(turns) < 0.4 * SPREAD
+    assert 0.6 * VARIATION < max(factors) - 1.0 < VARIATION and 0.6 * VARIATION < 1.0 - min(factors) < VARIATION
+    assert np.linalg.norm(np.mean([blow.direction for blow in varied], axis=0) - plain.direction) < 0.05
+    again = land(actor, clip, situation, Hit(25.0, seed=7), poses)
+    assert np.array_equal(again.direction, varied[6].direction) and again.impulse == varied[6].impulse
+    assert varied[6].told == 1.0603737892159415  # on every machine and in every Blender
+
+
+# -- together and alone ------------------------------------------------------------------------------------------------
+
+
+def test_without_the_first_the_second_is_what_it_is_alone(skeleton):
+    clip = clip_of(skeleton, seconds=6.0)
+    actor = actor_of(skeleton)
+    first, second = (named("shoulder_front"), Hit(25.0)), (named("chest_back"), Hit(25.0 + 0.2 * 24.0))
+    pair = run(react(actor, clip, *first, further=[second]))
+    alone = run(react(actor, clip, *second))
+    assert [blow.told for blow in pair.blows] == [1.0, 0.5] and alone.blows[0].told == 1.0
+    for other in (run(react(actor, clip, *second, further=[])), hit_on(skeleton, "chest_back", second[1], clip)):
+        assert np.array_equal(other.turn, alone.turn) and np.array_equal(other.travel, alone.travel)
+    q, _ = pair.poses(clip)
+    q1, _ = alone.poses(clip)
+    assert np.degrees(angle(q, q1)).max() > 5.0  # together they are something else
+
+
+def test_the_order_of_the_list_does_not_matter(skeleton):
+    clip = clip_of(skeleton, seconds=6.0)
+    a, b = (named("shoulder_front"), Hit(25.0)), (named("chest_back"), Hit(31.0))
+    one, other = (run(react(actor_of(skeleton), clip, *x, further=[y])) for x, y in ((a, b), (b, a)))
+    assert np.array_equal(one.turn, other.turn)
+
+
+def test_hits_far_apart_begin_anew_and_the_clip_is_itself_between(skeleton):
+    clip = clip_of(skeleton, seconds=12.0)
+    actor = actor_of(skeleton)
+    late = Hit(25.0 + 6.0 * 24.0)
+    both = run(react(actor, clip, named("shoulder_front"), Hit(25.0), further=[(named("chest_back"), late)]))
+    q, p = both.poses(clip)
+    q0, p0 = actor.canonical(clip)
+    off = np.degrees(angle(q, q0)).max(axis=1)
+    first_end, second = both.blows[0].end, both.blows[1].start
+    between = (clip.times >= first_end) & (clip.times <= second)
+    assert between.sum() > 50 and off[between].max() < 1e-9 and np.abs(p - p0)[between].max() < 1e-12
+    alone = run(react(actor, clip, named("chest_back"), late))
+    q1, _ = alone.poses(clip)
+    after = clip.times >= second
+    assert off[after].max() > 10.0
+    # muscles are scaled by inertias that are means over all of the reaction, so the two differ a little
+    assert np.degrees(angle(q, q1))[after].max() < 0.05 * off[after].max()
+    assert both.substeps < 1.3 * (alone.substeps + run(react(actor, clip, named("shoulder_front"), Hit(25.0))).substeps)
+
+
+def test_every_hit_keeps_its_own_situation_s_bone_values(skeleton):
+    """What the user sets on a bone is laid over each situation's own values, not over those of the first."""
+    clip = clip_of(skeleton, seconds=6.0)
+    pair = [(named(n).with_changes(drive="velocities"), Hit(f)) for n, f in (("chest_back", 25.0), ("leg_back", 49.0))]
+    user = {"spine.01": {"weight": 0.9}, "thigh.R": {"weight": 0.9}}  # weights show only at the end
+    with_user, plain = (
+        run(react(actor_of(skeleton), clip, *pair[0], settings=s, further=pair[1:])) for s in (user, {})
+    )
+    assert np.array_equal(with_user.turn, plain.turn)
+    k = int(np.searchsorted(plain.times, plain.blows[1].start + 1e-6))
+    thigh = plain.actor.first("thigh.R")
+    jump = np.diff(np.degrees(plain.turn[k - 2 : k + 1, thigh]), n=2, axis=0) / np.diff(plain.times[k - 1 : k + 1])
+    assert np.linalg.norm(jump) > 100.0  # [deg/s] the second one's own velocities
+    assert np.count_nonzero(with_user.weights != 1.0) == 2
+
+
+def test_repeats_of_every_kind_tell_less(skeleton):
+    """Twists, strikers and velocities too: the second of two at 0.2 s gives half."""
+    clip = clip_of(skeleton, seconds=6.0)
+    situation, early = named("chest_front"), Hit(25.0, impulse=0.0)
+    for options in ({"striker": (2.0, 8.0, 0.0)}, {"impulse": 9.0}, {"origin": np.array([0.0, -2.0, 1.2])}):
+        later = Hit(25.0 + 0.2 * 24.0, **options)
+        alone = run(react(actor_of(skeleton), clip, situation, later))
+        pair = run(react(actor_of(skeleton), clip, situation, early, further=[(situation, later)]))
+        assert np.linalg.norm(pair.given[1]) == pytest.approx(0.5 * np.linalg.norm(alone.given[0]), rel=1e-6)
+        assert np.linalg.norm(alone.given[0]) > 1.0
+    twist = Hit(25.0 + 0.2 * 24.0, impulse=0.0, angular=4.0)
+    pair = run(react(actor_of(skeleton), clip, situation, early, further=[(situation, twist)]))
+    assert pair.blows[1].angular == 2.0
