@@ -232,6 +232,7 @@ def _write(
     first = records.base_of(rig) is None
     if first:
         undo.remember(rig, stack)
+    undo.note_active(rig)
     if held:
         _write_hold(rig, record, held, span)
     if first and anim.action is not None and actions.curves_of(anim.action, actions.slot_of(anim)):

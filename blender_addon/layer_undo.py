@@ -80,7 +80,6 @@ def remember(rig: Any, stack: Stack) -> None:
     base.nla_off = not anim.use_nla
     tracks = list(anim.nla_tracks)
     base.solo = records.dump([[i, track.name] for i, track in enumerate(tracks) if track.is_solo])
-    base.active_track = records.dump([[i, t.name] for i, t in enumerate(tracks) if t == anim.nla_tracks.active])
     base.foreign = records.dump([track.name for track in anim.nla_tracks])
     if anim.action is None:
         return
@@ -91,6 +90,16 @@ def remember(rig: Any, stack: Stack) -> None:
     base.extrapolation = anim.action_extrapolation
     keyed = actions.channels_of(actions.curves_of(anim.action, actions.slot_of(anim))) if stack.alone else set()
     base.residue = records.dump([[c.path, c.index, stored(rig, c)] for c in sorted(nla.missing_quaternions(keyed))])
+
+
+def note_active(rig: Any) -> None:
+    """Keep which of the animator's own tracks is the active one, before ours take its place."""
+    anim, base = rig.animation_data, records.base_of(rig)
+    ours = {t.name for record in rig.parametric_dynamics_reactions for t, _, _ in own_strips(rig, record)}
+    ours |= {track.name for track, _ in pushed_strips(anim, base)}
+    active = anim.nla_tracks.active
+    if active is not None and active.name not in ours:
+        base.active_track = records.dump([[list(anim.nla_tracks).index(active), active.name]])
 
 
 def clip_end(rig: Any, stack: Stack) -> float | None:
@@ -166,8 +175,9 @@ def _restore_base(rig: Any) -> list[str]:
             track.is_solo = True
         if base.nla_off:
             anim.use_nla = False
-        for track in _found(anim, base.active_track):
-            anim.nla_tracks.active = track
+        if anim.nla_tracks.active is None:
+            for track in _found(anim, base.active_track):
+                anim.nla_tracks.active = track
         for path, position, value in records.load(base.residue):
             write_back(rig, path, position, value)
     rig.parametric_dynamics_base.clear()

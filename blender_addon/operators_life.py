@@ -59,7 +59,10 @@ class DYNAMICS_OT_cure(Operator):
         context.view_layer.update()
         return {"FINISHED"}
 
-    def _leave_tweak(self, _context, armature):
+    def _leave_tweak(self, context, armature):
+        with _nla_editor(context) as found:
+            if found and bpy.ops.nla.tweakmode_exit.poll():  # it also clears the scene's own mark
+                bpy.ops.nla.tweakmode_exit()
         armature.animation_data.use_tweak_mode = False
 
     def _nla_on(self, _context, armature):
@@ -114,13 +117,15 @@ class DYNAMICS_OT_edit_base(Operator):
             self.report({"ERROR"}, "'{}' lies over the reactions. Unlink it first.".format(data.action.name))
             return {"CANCELLED"}
         track, strip = _base_track(armature)
-        for other in nla.strips_of(data.nla_tracks):
+        strips = [(other, other.select) for other in nla.strips_of(data.nla_tracks)]
+        for other, _ in strips:
             other.select = other == strip
         data.nla_tracks.active = track
-        strip.select = True
         with _nla_editor(context) as found:
-            if found:
+            if found and bpy.ops.nla.tweakmode_enter.poll():
                 bpy.ops.nla.tweakmode_enter(use_upper_stack_evaluation=True)
+        for other, selected in strips:
+            other.select = selected
         if not data.use_tweak_mode:
             text = "Blender can't edit '{}' from here. Choose it in the NLA editor and press Tab."
             self.report({"ERROR"}, text.format(strip.name))

@@ -176,6 +176,18 @@ class TestEditBase:
         assert not data.use_tweak_mode and cures(hit) == ["UPDATE"]
         assert farthest(joints(hit, FRAMES), shown) > 1.0
 
+    def test_again_and_again(self, hit):
+        for _ in range(2):
+            assert OPS.edit_base() == {"FINISHED"}
+            OPS.cure(kind="LEAVE_TWEAK")
+        assert cures(hit) == []
+
+    def test_what_is_selected_stays(self, hit):
+        track = hit.animation_data.nla_tracks.new()
+        track.strips.new("Wave", 100, bpy.data.actions["Wave"]).select = True
+        OPS.edit_base()
+        assert track.strips[0].select
+
     def test_strips_of_the_animators_own(self, demo):
         data = demo.animation_data
         track = data.nla_tracks.new()
