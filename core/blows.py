@@ -198,3 +198,11 @@ def throttle(blows: Sequence[Blow]) -> list[Blow]:
         part = next((part for limit, part in REPEATS if gap < limit - 1e-9), 1.0)
         out.append(replace(blow, told=part * blow.told))
     return out
+
+
+def shown(blows: Sequence[Blow], times: Array) -> Array:
+    """(T,) how much of a reaction to several blows shows: 1 - product of (1 - envelope) over them."""
+    hidden = np.ones(len(times))
+    for blow in blows:
+        hidden = hidden * (1.0 - blow.situation.envelope(times - blow.start))
+    return 1.0 - hidden

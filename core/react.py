@@ -3,14 +3,14 @@
 `react` is a generator (progress 0..1 per yield) that returns a `Reaction`; the host drives it and may drop it.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from .actor import Actor
-from .blows import Blow, Hit
+from .blows import Blow, Hit, shown
 from .dynamics import forward, forward_light
 from .errors import SimulationError
 from .model import Model
@@ -24,11 +24,14 @@ from .stage import HALVINGS, SUBSTEP, Stage
 
 __all__ = ["Hit", "Reaction", "react", "run"]
 
-STRETCH, CALM_STRETCH = 0.1, 0.4  # [s] simulated with one length of sub-step, around the blow and later
-TURN_PER_STEP = 0.12  # [rad] most turn of a body in one sub-step; faster stretches are repeated with half the sub-step
+STRETCH = 24  # sub-steps simulated with one length
+# Most turn of a body in a sub-step [rad]: off the clip; off the clip in long ones; and in all, for the clip itself is
+# exact at any length.  Faster stretches are repeated with half the sub-step.
+APART, CALM, WHOLE = 0.08, 0.06, 0.3
 FINEST = SUBSTEP * 0.5**HALVINGS - 1e-9  # [s] for turns that are too fast
 LAST_RESORT = FINEST / 8.0  # [s] where all else breaks down
-TAIL = 1.0  # [s] after the last blow, from where on calm stretches take sub-steps twice as long
+TAIL = (0.5, 0.9)  # [s] after the last contact, from where on calm sub-steps are twice and four times as long
+ASLEEP = np.radians(0.05), 1e-4  # [rad, m] shown of a deviation that is not worth going on for
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,11 +82,8 @@ class Reaction:
         return self.blows[0].direction
 
     def amount(self, times: Array) -> Array:
-        """(T,) how much of the reaction shows: 1 - product of (1 - envelope) over the blows."""
-        hidden = np.ones(len(times))
-        for blow in self.blows:
-            hidden = hidden * (1.0 - blow.situation.envelope(times - blow.start))
-        return 1.0 - hidden
+        """(T,) how much of the reaction shows at times [s]."""
+        return shown(self.blows, times)
 
     def deviation(self, times: Array) -> tuple[Array, Array]:
         """Turn and travel (T, n, 3) at any times [s], envelopes and bone weights applied."""
@@ -100,8 +100,8 @@ class Reaction:
 
     def peaks(self) -> dict[str, float]:
         """Largest turn of each moving joint [deg], by bone name."""
-        shown = self.amount(self.times)[:, None] * self.weights
-        most = np.degrees(np.max(np.linalg.norm(self.turn, axis=-1) * shown, axis=0))
+        seen = self.amount(self.times)[:, None] * self.weights
+        most = np.degrees(np.max(np.linalg.norm(self.turn, axis=-1) * seen, axis=0))
         return {self.actor.names[i]: float(most[i]) for i in np.flatnonzero(self.moving)}
 
 
@@ -121,6 +121,7 @@ def react(
     them is refused, a supporting one left to the clip.
     A hit that lands when nothing shows of those before it begins anew on the clip; the time between is left out.
     Stretches in which a body turns too far in a sub-step are repeated from their checkpoint with half the sub-step.
+    Where what is left will not be seen the simulation ends, and the envelope fades it.
     """
     stage = Stage(actor, clip, [(situation, hit), *further], settings or {}, fixed or {})
     solver = forward if stage.situation.coupled else forward_light
@@ -140,7 +141,7 @@ def react(
         steps_on = simulate(stage.model, reference, forces, actor.gravity, runs[0], solver)
         for run in _careful(steps_on, 0.5 * h >= LAST_RESORT):
             runs.append(run)
-            if run.fastest * h > TURN_PER_STEP and 0.5 * h >= FINEST:
+            if _too_fast(run, h, halvings < stage.finer) and 0.5 * h >= FINEST:
                 break
             yield min((now + run.k * h - stage.start) / (end - stage.start), 1.0)
         if runs[-1].k < reference.steps:
@@ -149,9 +150,12 @@ def react(
         parts.append(_Stretch(reference, runs))
         arrived, before = runs[-1], h
         now = float(reference.times[-1])
-        least = stage.finer - (now - stage.blows[-1].start >= TAIL - 1e-6)
-        calm = runs[-1].fastest * 2.0 * h < TURN_PER_STEP
-        halvings = max(halvings - 1, least) if calm else halvings
+        since = now - stage.blows[-1].start - stage.blows[-1].contact
+        least = stage.finer - sum(since >= moment - 1e-6 for moment in TAIL)
+        if halvings > least and not _too_fast(runs[-1], 2.0 * h, halvings <= stage.finer):
+            halvings -= 1
+        if since >= TAIL[-1] and parts[-1].asleep(stage, end):
+            break
     return _reaction(stage, parts)
 
 
@@ -171,12 +175,15 @@ def _careful(runs: Iterator[Run], again: bool) -> Iterator[Run]:
             raise
 
 
+def _too_fast(run: Run, h: float, long: bool) -> bool:
+    """Whether a body turns too far in sub-steps of the length h [s]; long: ones longer than muscles need."""
+    return run.apart * h > (CALM if long else APART) or run.fastest * h > WHOLE
+
+
 def _stretch(stage: Stage, now: float, halvings: int) -> float:
-    """Seconds to go on with one length of sub-step: short around blows, and up to the next one."""
-    landed = [now - blow.start for blow in stage.blows]
-    ahead = [-since for since in landed if since < -1e-6]
-    calm = halvings <= 0 and min(since for since in landed if since >= -1e-6) >= CALM_STRETCH - 1e-6
-    return min([CALM_STRETCH if calm else STRETCH, *ahead])
+    """Seconds to go on with one length of sub-step, up to the next blow at most."""
+    ahead = [blow.start - now for blow in stage.blows if blow.start - now > 1e-6]
+    return min([STRETCH * SUBSTEP * 0.5**halvings, *ahead])
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,30 +193,39 @@ class _Stretch:
     reference: Reference
     runs: list[Run]
 
+    def asleep(self, stage: Stage, end: float) -> bool:
+        """Whether as much as deviates here would not be seen from here to the end [s]."""
+        ahead = float(shown(stage.blows, np.linspace(self.reference.times[-1], end, 24)).max())
+        turn, travel = self.deviation(stage)
+        sizes = (float(np.linalg.norm(d, axis=-1).max()) for d in (turn, travel))
+        return all(ahead * size < least for size, least in zip(sizes, ASLEEP, strict=True))
+
+    def deviation(self, stage: Stage) -> tuple[Array, Array]:
+        """Turn and travel off the clip as in `Reaction`."""
+        rotation, position = (np.stack([getattr(r.state, n) for r in self.runs]) for n in ("rotation", "position"))
+        turn = log(multiply(conjugate(self.reference.rotation), rotation))
+        turn[:, ~stage.moving] = 0.0
+        travel = position - self.reference.position
+        travel[:, np.arange(stage.model.n) != stage.base] = 0.0
+        return turn, travel
+
 
 def _reaction(stage: Stage, parts: list[_Stretch]) -> Reaction:
     """Deviations of the whole run from the clip."""
 
-    def joined(pick: Callable[[_Stretch], Array]) -> Array:
-        arrays = [pick(part) for part in parts]
+    def joined(arrays: Sequence[Array]) -> Array:
         return np.concatenate([*(a[:-1] for a in arrays[:-1]), arrays[-1]])
 
-    clip_q, clip_p = joined(lambda s: s.reference.rotation), joined(lambda s: s.reference.position)
-    rotation = joined(lambda s: np.stack([run.state.rotation for run in s.runs]))
-    position = joined(lambda s: np.stack([run.state.position for run in s.runs]))
-    turn = log(multiply(conjugate(clip_q), rotation))
-    turn[:, ~stage.moving] = 0.0
-    travel = position - clip_p
-    travel[:, [i for i in range(stage.model.n) if i != stage.base]] = 0.0
+    turns, travels = zip(*(part.deviation(stage) for part in parts), strict=True)
     return Reaction(
         actor=stage.actor,
         model=stage.model,
         blows=tuple(stage.blows),
         given=stage.given,
         weights=np.array([s.weight for s in stage.settings]),
-        times=joined(lambda s: s.reference.times),
-        turn=_unwound(turn),
-        travel=travel,
+        times=joined([part.reference.times for part in parts]),
+        turn=_unwound(joined(turns)),
+        travel=joined(travels),
         moving=stage.moving,
         substeps=sum(len(s.runs) - 1 for s in parts),
         warnings=tuple(stage.warnings),

@@ -22,7 +22,8 @@ Forward = Callable[[Model, Kinematics, Load], Array]
 class Run:
     """A simulation so far; also the checkpoint from which it goes on.
 
-    k: the step that comes next.  state: on arrival at pose k.  fastest: the largest angular speed met [rad/s].
+    k: the step that comes next.  state: on arrival at pose k.
+    fastest, apart: the largest angular speeds of bodies met [rad/s], of all that moves and of what is off the clip.
     band: what the slow band keeps until its next refresh.
     acceleration: (..., n, 6) in the last step, None = the clip's.
     """
@@ -30,6 +31,7 @@ class Run:
     k: int
     state: State
     fastest: float = 0.0
+    apart: float = 0.0
     band: tuple[Kinematics, Factor] | None = None
     acceleration: Array | None = None
 
@@ -103,8 +105,14 @@ def step(
         raise SimulationError(f"The simulation broke down at bone '{bad}'. Lower the impulse or raise the bone's mass.")
     rotation, position = advance(state.rotation, state.position, twist, float(reference.lengths[k]))
     rotation = _on_axes(model, reference.rotation[k + 1], rotation)
-    speed = float(np.sqrt(np.max(np.einsum("...i,...i->...", kin.V[..., :3], kin.V[..., :3]))))
-    return Run(k + 1, State(rotation, position, twist), max(run.fastest, speed), band, acceleration)
+    fastest = max(run.fastest, _fastest(kin.V))
+    apart = max(run.apart, _fastest(model.ancestor @ apply(kin.X, now.e_dot)))
+    return Run(k + 1, State(rotation, position, twist), fastest, apart, band, acceleration)
+
+
+def _fastest(V: Array) -> float:
+    """The largest angular speed of any of the motions (..., n, 6)."""
+    return float(np.sqrt(np.max(np.einsum("...i,...i->...", V[..., :3], V[..., :3]))))
 
 
 def _return(e: Array, e_dot: Array, h: float) -> Array:

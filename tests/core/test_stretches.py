@@ -1,0 +1,74 @@
+"""How `react` chooses its sub-steps: fine around blows, long in calm ends, none where nothing is to be seen."""
+
+import numpy as np
+import pytest
+
+from core import react as module
+from core.pose import Envelope
+from core.react import Hit, react, run
+from core.situation import named
+
+from .figures import build
+from .test_react import actor_of, clip_of
+
+LONG = Envelope(0.0, 2.0, 1.5)
+
+
+@pytest.fixture(scope="module")
+def figure():
+    skeleton = build(skin=True)
+    return actor_of(skeleton), clip_of(skeleton, seconds=22.0)
+
+
+def struck(figure, name, envelope, **hit):
+    return run(react(*figure, named(name).with_changes(envelope=envelope), Hit(25.0, **hit)))
+
+
+@pytest.mark.parametrize("name", ["shoulder_front", "chest_front", "leg_front"])
+def test_long_steps_at_the_end_show_what_fine_ones_do(figure, monkeypatch, name):
+    """Against 1/480 s all the way: peaks within 3 %, and no joint ever off by more than that of the largest peak."""
+    quick = struck(figure, name, LONG)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "SUBSTEP", 1 / 480)
+        patch.setattr(module, "TAIL", (np.inf,))
+        fine = struck(figure, name, LONG)
+    assert quick.substeps < 0.2 * fine.substeps
+    most = max(fine.peaks().values())
+    assert max(abs(quick.peaks()[n] - fine.peaks()[n]) for n in fine.peaks()) < 0.03 * most
+    times = np.arange(fine.start, fine.end, 1 / 60)
+    off = np.degrees(np.linalg.norm(quick.deviation(times)[0] - fine.deviation(times)[0], axis=-1))
+    assert off.max() < 0.03 * most
+    assert off[times > fine.start + 1.0].max() < 0.01 * most
+
+
+def test_steps_get_shorter_at_the_blow_and_longer_afterwards(figure):
+    reaction = struck(figure, "shoulder_front", LONG)
+    h = np.diff(reaction.times)
+    since = reaction.times[:-1] - reaction.start
+    assert h[since < 0.05].max() < 1 / 200
+    assert h[(since > 0.3) & (since < 0.5)] == pytest.approx(1 / 120, abs=1e-6)
+    assert h[since > 2.0][:-1] == pytest.approx(1 / 30, abs=1e-6)
+
+
+def test_what_would_not_be_seen_is_not_simulated(figure):
+    """The rest that is held and faded by the envelope: below 0.05 degrees and 0.1 mm, and it moves as little."""
+    reaction = struck(figure, "shoulder_front", Envelope(0.0, 10.0, 5.0))
+    asleep = float(reaction.times[-1])
+    assert 1.5 < asleep - reaction.start < 8.0 < reaction.end - reaction.start
+    times = np.arange(reaction.start, reaction.end + 0.1, 1 / 120)
+    turn, travel = reaction.deviation(times)
+    rest = times > asleep - 0.5
+    assert np.degrees(np.linalg.norm(turn[rest], axis=-1)).max() < 0.05
+    assert np.linalg.norm(travel[rest], axis=-1).max() < 1e-4
+    assert np.degrees(np.linalg.norm(np.diff(turn[rest], axis=0), axis=-1)).max() < 0.01
+    assert not turn[times > reaction.end].any()
+
+
+def test_a_later_blow_wakes_the_body(figure):
+    first, second = Hit(25.0), Hit(25.0 + 9.0 * 24.0)
+    situation = named("shoulder_front").with_changes(envelope=Envelope(0.0, 10.0, 5.0))
+    reaction = run(react(*figure, situation, first, further=[(situation, second)]))
+    later = reaction.times > reaction.start + 9.0
+    alone = run(react(*figure, situation, second))
+    peak = np.degrees(np.linalg.norm(reaction.turn[later], axis=-1)).max()
+    assert peak == pytest.approx(np.degrees(np.linalg.norm(alone.turn, axis=-1)).max(), rel=0.02)
