@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from . import pace
 from .actor import Actor
 from .blows import Blow, Hit, shown
 from .dynamics import forward, forward_light
@@ -20,17 +21,10 @@ from .rotation import Array, conjugate, exp, log, multiply
 from .simulate import Run, simulate
 from .situation import Situation
 from .skeleton import Clip
-from .stage import HALVINGS, SUBSTEP, Stage
+from .stage import SUBSTEP, Stage
 
 __all__ = ["Hit", "Reaction", "react", "run"]
 
-STRETCH = 24  # sub-steps simulated with one length
-# Most turn of a body in a sub-step [rad]: off the clip; off the clip in long ones; and in all, for the clip itself is
-# exact at any length.  Faster stretches are repeated with half the sub-step.
-APART, CALM, WHOLE = 0.08, 0.06, 0.3
-FINEST = SUBSTEP * 0.5**HALVINGS - 1e-9  # [s] for turns that are too fast
-LAST_RESORT = FINEST / 8.0  # [s] where all else breaks down
-TAIL = (0.5, 0.9)  # [s] after the last contact, from where on calm sub-steps are twice and four times as long
 ASLEEP = np.radians(0.05), 1e-4  # [rad, m] shown of a deviation that is not worth going on for
 
 
@@ -132,16 +126,16 @@ def react(
         if parts and (later := _anew(stage, now)) is not None:
             now, before, arrived = later, None, None
         h = SUBSTEP * 0.5**halvings
-        length = min(_stretch(stage, now, halvings), end - now)
+        length = min(pace.stretch(stage.blows, now, h), end - now)
         steps = max(int(np.ceil(length / h - 1e-6)), 1)
         reference = stage.reference(now, steps, h, before, parts[-1].reference.acceleration[-1] if arrived else 0.0)
         forces = stage.forces(reference)
         last = arrived or Run(0, reference.state(0))
         runs = [Run(0, stage.kicked(last.state, now, reference), acceleration=last.acceleration)]
         steps_on = simulate(stage.model, reference, forces, actor.gravity, runs[0], solver)
-        for run in _careful(steps_on, 0.5 * h >= LAST_RESORT):
+        for run in _careful(steps_on, 0.5 * h >= pace.LAST_RESORT):
             runs.append(run)
-            if _too_fast(run, h, halvings < stage.finer) and 0.5 * h >= FINEST:
+            if pace.too_fast(run, h, halvings < stage.finer) and 0.5 * h >= pace.FINEST:
                 break
             yield min((now + run.k * h - stage.start) / (end - stage.start), 1.0)
         if runs[-1].k < reference.steps:
@@ -150,11 +144,8 @@ def react(
         parts.append(_Stretch(reference, runs))
         arrived, before = runs[-1], h
         now = float(reference.times[-1])
-        since = now - stage.blows[-1].start - stage.blows[-1].contact
-        least = stage.finer - sum(since >= moment - 1e-6 for moment in TAIL)
-        if halvings > least and not _too_fast(runs[-1], 2.0 * h, halvings <= stage.finer):
-            halvings -= 1
-        if since >= TAIL[-1] and parts[-1].asleep(stage, end):
+        halvings = pace.relaxed(stage.blows[-1], runs[-1], now, h, halvings, stage.finer)
+        if halvings < stage.finer and parts[-1].asleep(stage, end):
             break
     return _reaction(stage, parts)
 
@@ -173,17 +164,6 @@ def _careful(runs: Iterator[Run], again: bool) -> Iterator[Run]:
     except SimulationError:
         if not again:
             raise
-
-
-def _too_fast(run: Run, h: float, long: bool) -> bool:
-    """Whether a body turns too far in sub-steps of the length h [s]; long: ones longer than muscles need."""
-    return run.apart * h > (CALM if long else APART) or run.fastest * h > WHOLE
-
-
-def _stretch(stage: Stage, now: float, halvings: int) -> float:
-    """Seconds to go on with one length of sub-step, up to the next blow at most."""
-    ahead = [blow.start - now for blow in stage.blows if blow.start - now > 1e-6]
-    return min([STRETCH * SUBSTEP * 0.5**halvings, *ahead])
 
 
 @dataclass(frozen=True, eq=False)
