@@ -59,7 +59,7 @@ def has(module):
 
 def stepper(scene, solver=forward):
     """One sub-step of the default integrator, from the same state every time."""
-    return partial(step, scene.model, scene.reference, scene.forces, trees.GRAVITY, scene.run, trees.H, solver)
+    return partial(step, scene.model, scene.reference, scene.forces, trees.GRAVITY, scene.run, solver)
 
 
 def unloaded(scene, solve):

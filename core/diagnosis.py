@@ -1,11 +1,11 @@
 """Why did it jump?  Any checkpoint of a run, taken apart force by force and bone by bone."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from .dynamics import Kinematics, Load, kinematics
+from .dynamics import Kinematics, Load, kinematics, with_twist
 from .dynamics.dense import equations, joint_forces
 from .forces import Force
 from .model import Model
@@ -43,7 +43,7 @@ def diagnose(model: Model, reference: Reference, forces: Sequence[Force], gravit
     kin = kinematics(model, run.state)
     now, whole = moment(model, reference, forces, gravity, run, kin)
     inertia, _ = equations(model, now.passing, whole)
-    still = replace(kin, c=np.zeros_like(kin.c), V=np.zeros_like(kin.V), vx=np.zeros_like(kin.vx))
+    still = with_twist(model, kin, np.zeros_like(kin.V))
     parts, (_, load) = [], moment(model, reference, [], gravity, run, kin)
     for force in forces:  # in order: contacts answer to what acted before them
         part = Load.zero(model, np.zeros(3))

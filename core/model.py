@@ -16,7 +16,7 @@ import numpy as np
 from .errors import ModelError
 from .limbs import Limbs
 from .limbs import build as limbs
-from .rotation import Array
+from .rotation import Array, to_matrix
 
 FIXED: Array = np.zeros((0, 6))
 SPHERICAL: Array = np.eye(6)[:3]
@@ -55,6 +55,11 @@ class State:
     rotation: Array
     position: Array
     twist: Array
+
+    @cached_property
+    def R(self) -> Array:  # noqa: N802  as in Kinematics
+        """(..., n, 3, 3) the rotations as matrices."""
+        return to_matrix(self.rotation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,13 +170,9 @@ class Model:
 
     @cached_property
     def above(self) -> Array:
-        """(nv, nv) 1.0 where the body of degree of freedom i carries that of j, itself included."""
-        return np.ascontiguousarray(self.ancestor[self.dof_body][:, self.dof_body].T)
-
-    @cached_property
-    def strictly_above(self) -> Array:
-        """`above` without pairs of the same body."""
-        return self.above * (self.dof_body[:, None] != self.dof_body)
+        """(nv, nv) 1.0 where the body of degree of freedom i carries that of j, 0.5 where it is the same body."""
+        carries = self.ancestor[self.dof_body][:, self.dof_body].T
+        return np.ascontiguousarray(carries * np.where(self.dof_body[:, None] == self.dof_body, 0.5, 1.0))
 
     @cached_property
     def block(self) -> tuple[np.ndarray, np.ndarray]:
@@ -238,7 +239,7 @@ class Model:
 
     def by_dof(self, table: Array) -> Array:
         """The used slots (..., nv) of a table (..., n, width)."""
-        return table.reshape(table.shape[:-2] + (-1,))[..., self.slot]
+        return table.reshape(table.shape[:-2] + (-1,)).take(self.slot, axis=-1)
 
     def project(self, f: Array) -> Array:
         """Joint forces (..., n, 6) to forces by degree of freedom (..., nv)."""

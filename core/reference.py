@@ -13,7 +13,8 @@ import numpy as np
 
 from .model import Model, State
 from .resample import hermite, rotations
-from .rotation import Array, conjugate, exp, log, multiply, rotate
+from .rotation import Array, conjugate, exp, left, log, multiply, rotate
+from .spatial import apply
 
 KNOWN, LOST = 0.5, 1.0  # [rad] turn of a joint in a step
 
@@ -65,11 +66,15 @@ class Reference:
         return State(self.rotation[k], self.position[k], self.arrival(k))
 
     @cached_property
-    def columns(self) -> Array:
-        """(K, n, 3, 4) what a step needs of the clip: arrival, acceleration, each [angular, linear], as columns."""
-        arrival = np.concatenate((self.initial[None], self.twist[:-1]))
-        both = np.concatenate((arrival, self.acceleration), axis=-1)
-        return np.ascontiguousarray(np.swapaxes(both.reshape(both.shape[:-1] + (4, 3)), -1, -2))
+    def rows(self) -> Array:
+        """(K, n, 4, 3) what a step needs of the clip: arrival, acceleration, each [angular, linear]."""
+        both = np.concatenate((self.arrivals().twist, self.acceleration), axis=-1)
+        return both.reshape(both.shape[:-1] + (4, 3))
+
+    @cached_property
+    def back(self) -> Array:
+        """(K + 1, n, 4, 4) q -> clip^-1 q as matrices."""
+        return left(conjugate(self.rotation))
 
     def passing(self) -> Array:
         """(K, n, 6) twists at the poses themselves, see `passing`."""
@@ -92,7 +97,8 @@ def passing(twist: Array, last: Array | float, h: float | Array) -> Array:
     """
     squares = np.einsum("...i,...i->...", twist[..., :3], twist[..., :3])
     turn = h * np.sqrt(squares.max(axis=-1, keepdims=True))[..., None]
-    return twist + (0.5 * h * np.clip((LOST - turn) / (LOST - KNOWN), 0.0, 1.0)) * last
+    known = np.minimum(np.maximum((LOST - turn) / (LOST - KNOWN), 0.0), 1.0)
+    return twist + (0.5 * h * known) * last
 
 
 def twist_between(q0: Array, p0: Array, q1: Array, p1: Array, h: float | Array) -> Array:
@@ -101,9 +107,10 @@ def twist_between(q0: Array, p0: Array, q1: Array, p1: Array, h: float | Array) 
     return np.concatenate((log(multiply(back, q1)), rotate(back, p1 - p0)), axis=-1) / h
 
 
-def advance(q: Array, p: Array, twist: Array, h: float | Array) -> tuple[Array, Array]:
-    """The inverse of `twist_between`: one step along a constant body twist (..., 6)."""
-    return multiply(q, exp(h * twist[..., :3])), p + rotate(q, h * twist[..., 3:])
+def advance(state: State, twist: Array, h: float) -> tuple[Array, Array]:
+    """The inverse of `twist_between`: rotation and position after a step along a constant body twist (..., n, 6)."""
+    way = h * twist
+    return multiply(state.rotation, exp(way[..., :3])), state.position + apply(state.R, way[..., 3:])
 
 
 def to_joints(model: Model, q: Array, p: Array) -> tuple[Array, Array]:

@@ -2,7 +2,6 @@
 
 Every function takes arrays of shape (..., 4) or (..., 3) and broadcasts.  `exp` and `log` are the
 exponential map of SO(3) on rotation vectors [rad]; `log` returns the shorter way round (angle <= pi).
-Small products are gathers and one matmul each: numpy's price is the call, not the arithmetic.
 """
 
 import numpy as np
@@ -13,19 +12,54 @@ Array = NDArray[np.float64]
 IDENTITY: Array = np.array([1.0, 0.0, 0.0, 0.0])
 
 
-# Products are gathered from the components by one index and one sign table: q r = LEFT(q) r = RIGHT(r) q.
-_INDEX = np.array([[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
-_LEFT = np.array([[1.0, -1.0, -1.0, -1.0], [1.0, 1.0, -1.0, 1.0], [1.0, 1.0, 1.0, -1.0], [1.0, -1.0, 1.0, 1.0]])
-_RIGHT = np.array([[1.0, -1.0, -1.0, -1.0], [1.0, 1.0, 1.0, -1.0], [1.0, -1.0, 1.0, 1.0], [1.0, 1.0, -1.0, 1.0]])
-_UNITS = np.eye(4)[:, _INDEX]
-_MATRIX = np.einsum("aij,bkj->abik", _UNITS * _LEFT, _UNITS * _RIGHT)[..., 1:, 1:].reshape(16, 9)
-_CROSS = np.array([[0, 2, 1], [2, 0, 0], [1, 0, 0]])
-_SIGN = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
+def _skew_table() -> Array:
+    """(3, 9): v @ table is the flat skew(v)."""
+    out = np.zeros((3, 3, 3))
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        out[i, k, j], out[i, j, k] = 1.0, -1.0
+    return out.reshape(3, 9)
+
+
+def _left_table() -> Array:
+    """(4, 16): q @ table is the flat matrix of r -> q r."""
+    out = np.zeros((4, 4, 4))
+    out[0] = np.eye(4)
+    for i in range(3):
+        out[i + 1, 0, i + 1], out[i + 1, i + 1, 0] = -1.0, 1.0
+        out[i + 1, 1:, 1:] = _SKEW[i].reshape(3, 3)
+    return out.reshape(4, 16)
+
+
+def _matrix_table() -> Array:
+    """(10, 9): takes products of two components to the flat matrix w^2 1 + 2 w skew(u) + 2 u u^T - u^2 1 of (w, u)."""
+    form = np.zeros((4, 4, 3, 3))
+    form[0, 0], form[0, 1:] = np.eye(3), _SKEW.reshape(3, 3, 3)
+    for i in range(3):
+        for j in range(3):
+            form[i + 1, j + 1, i, j] += 1.0
+            form[i + 1, j + 1, j, i] += 1.0
+        form[i + 1, i + 1] -= np.eye(3)
+    return np.array([(1.0 if i == j else 2.0) * form[i, j].reshape(9) for i, j in zip(*_PAIRS, strict=True)])
+
+
+# Products of components are matrix products with constant tables: numpy's price is the call, not the arithmetic.
+_PAIRS = np.triu_indices(4)
+_SKEW = _skew_table()
+_LEFT = _left_table()
+_FIRST, _SECOND = (np.eye(4)[:, side] for side in _PAIRS)
+_MATRIX = _matrix_table()
+_NEXT, _AFTER = np.eye(3)[:, [1, 2, 2, 0, 0, 1]], np.eye(3)[:, [2, 1, 0, 2, 1, 0]]
+_DIFFERENCE = np.repeat(np.eye(3), 2, axis=0) * np.tile([1.0, -1.0], 3)[:, None]
+
+
+def left(q: Array) -> Array:
+    """(..., 4, 4) the matrix of r -> q r."""
+    return (q @ _LEFT).reshape(q.shape[:-1] + (4, 4))
 
 
 def multiply(a: Array, b: Array) -> Array:
     """Hamilton product a b: first b, then a.  (..., 4)"""
-    return ((a[..., _INDEX] * _LEFT) @ b[..., None])[..., 0]
+    return (left(a) @ b[..., None])[..., 0]
 
 
 def conjugate(q: Array) -> Array:
@@ -41,19 +75,17 @@ def normalize(q: Array) -> Array:
 
 def skew(v: Array) -> Array:
     """(..., 3) -> (..., 3, 3): skew(a) b = a x b."""
-    return v[..., _CROSS] * _SIGN
+    return (v @ _SKEW).reshape(v.shape[:-1] + (3, 3))
 
 
 def cross(a: Array, b: Array) -> Array:
     """Vector product, (..., 3)."""
-    return (skew(a) @ b[..., None])[..., 0]
+    return ((a @ _NEXT) * (b @ _AFTER)) @ _DIFFERENCE
 
 
 def rotate(q: Array, v: Array) -> Array:
     """Turn the vectors v (..., 3) by q (..., 4)."""
-    k, column = skew(q[..., 1:]), v[..., None]
-    t = k @ column
-    return (column + 2.0 * (q[..., :1, None] * t + k @ t))[..., 0]
+    return (to_matrix(q) @ v[..., None])[..., 0]
 
 
 def exp(w: Array) -> Array:
@@ -64,16 +96,17 @@ def exp(w: Array) -> Array:
 
 def log(q: Array) -> Array:
     """Rotation vector [rad] of q by the shorter way round, (..., 4) -> (..., 3)."""
-    return _log(q)[0]
+    u, half, sine = _halved(q)
+    return (2.0 * half / sine)[..., None] * u
 
 
-def _log(q: Array) -> tuple[Array, Array, Array]:
-    """`log` with half the angle and its sine, (...,)."""
-    q = np.where(q[..., :1] < 0.0, -q, q)
+def _halved(q: Array) -> tuple[Array, Array, Array]:
+    """(u, half, sine): the vector part of q (..., 3), half the angle by the shorter way round (...,), and its sine,
+    with the sign of q's scalar part."""
     u = q[..., 1:]
     sine = np.sqrt(np.einsum("...i,...i->...", u, u)) + 1e-300
-    half = np.arctan2(sine, q[..., 0])
-    return (2.0 * half / sine)[..., None] * u, half, sine
+    half = np.arctan2(sine, np.abs(q[..., 0]))
+    return u, half, np.copysign(sine, q[..., 0])
 
 
 def log_and_rate(q: Array) -> tuple[Array, Array]:
@@ -82,13 +115,14 @@ def log_and_rate(q: Array) -> tuple[Array, Array]:
     G is the inverse of the right Jacobian of SO(3) (Chirikjian 2012, 10.86): a potential V(e) gives the torque
     -G^T dV/de, which keeps springs of unequal stiffness from gaining energy at large angles.
     """
-    e, half, sine = _log(q)
-    near = half < 1e-4
-    safe = np.where(near, 1.0, half)
-    cotangent = np.abs(q[..., 0]) / np.where(near, 1.0, sine)
-    factor = np.where(near, 1.0 / 12.0, (1.0 - safe * cotangent) / (4.0 * safe * safe))
-    cross = skew(e)
-    return e, np.eye(3) + 0.5 * cross + factor[..., None, None] * (cross @ cross)
+    u, half, sine = _halved(q)
+    ratio = half / sine
+    square = sine * sine
+    near = square < 1e-8
+    bend = np.where(near, 1.0 / 3.0, (1.0 - ratio * q[..., 0]) / np.where(near, 1.0, square))
+    cross = skew(u)
+    G = ratio[..., None, None] * cross + bend[..., None, None] * (cross @ cross) + np.eye(3)
+    return (2.0 * ratio)[..., None] * u, G
 
 
 def angle(a: Array, b: Array) -> Array:
@@ -113,8 +147,7 @@ def slerp(a: Array, b: Array, t: ArrayLike) -> Array:
 
 def to_matrix(q: Array) -> Array:
     """(..., 4) -> (..., 3, 3), columns are the turned axes: v -> q v q^-1, quadratic in q."""
-    squares = (q[..., :, None] * q[..., None, :]).reshape(q.shape[:-1] + (16,))
-    return (squares @ _MATRIX).reshape(q.shape[:-1] + (3, 3))
+    return (((q @ _FIRST) * (q @ _SECOND)) @ _MATRIX).reshape(q.shape[:-1] + (3, 3))
 
 
 def from_matrix(m: Array) -> Array:

@@ -103,7 +103,7 @@ def step(
     if not np.isfinite(twist).all():
         bad = model.names[int(np.argwhere(~np.isfinite(twist))[0, -2])]
         raise SimulationError(f"The simulation broke down at bone '{bad}'. Lower the impulse or raise the bone's mass.")
-    rotation, position = advance(state.rotation, state.position, twist, float(reference.lengths[k]))
+    rotation, position = advance(state, twist, float(reference.lengths[k]))
     rotation = _on_axes(model, reference.rotation[k + 1], rotation)
     fastest = max(run.fastest, _fastest(kin.V))
     apart = max(run.apart, _fastest(model.ancestor @ apply(kin.X, now.e_dot)))
@@ -112,13 +112,14 @@ def step(
 
 def _fastest(V: Array) -> float:
     """The largest angular speed of any of the motions (..., n, 6)."""
-    return float(np.sqrt(np.max(np.einsum("...i,...i->...", V[..., :3], V[..., :3]))))
+    return float(np.einsum("...i,...i->...", V[..., :3], V[..., :3]).max()) ** 0.5
 
 
 def _return(e: Array, e_dot: Array, h: float) -> Array:
     """Acceleration (..., n, 6) by which prescribed joints off the clip go back to it, critically damped, implicit."""
     w = 2.0 * np.pi * RETURN
-    return (2.0 * w * e_dot + w * w * (e + h * e_dot)) / (1.0 + h * w) ** 2
+    k = w * w / (1.0 + h * w) ** 2
+    return k * e + (k * (h + 2.0 / w)) * e_dot
 
 
 def _on_axes(model: Model, clip: Array, rotation: Array) -> Array:

@@ -1,7 +1,6 @@
 """Spatial (6-D) vector algebra, [angular, linear], vectorised over leading axes (Featherstone 2008, ch. 2).
 
-Cross-product matrices are gathered from the vector by one index and one sign table: two numpy calls for
-any number of bodies.
+Matrices that are linear in a vector are one matrix product with a constant table, for any number of bodies.
 """
 
 from typing import Any
@@ -10,21 +9,29 @@ import numpy as np
 
 from .rotation import Array, skew
 
-_I6 = np.zeros((6, 6), dtype=int)
-_S6 = np.zeros((6, 6))
+_CROSS = np.zeros((6, 36))  # v @ _CROSS is the flat operator v x
 for _rows, _columns, _first in ((0, 0, 0), (3, 3, 0), (3, 0, 3)):
-    _I6[_rows : _rows + 3, _columns : _columns + 3] = np.array([[0, 2, 1], [2, 0, 0], [1, 0, 0]]) + _first
-    _S6[_rows : _rows + 3, _columns : _columns + 3] = skew(np.ones(3))
+    _block = _CROSS.reshape(6, 6, 6)[_first : _first + 3, _rows : _rows + 3, _columns : _columns + 3]
+    _block[...] = skew(np.eye(3))
 
 
 def motion_cross(v: Array) -> Array:
     """(..., 6) -> (..., 6, 6): the operator v x on motion vectors; -transpose is v x* on forces."""
-    return v[..., _I6] * _S6
+    return (v @ _CROSS).reshape(v.shape[:-1] + (6, 6))
 
 
 def apply(m: Array, v: Array) -> Array:
     """Matrix (..., i, j) times vector (..., j)."""
+    if m.ndim > 3:  # for many small products a loop over them costs less than as many calls of BLAS
+        return np.einsum("...ij,...j->...i", m, v)
     return (m @ v[..., None])[..., 0]
+
+
+def apply_T(m: Array, v: Array) -> Array:  # noqa: N802  a transpose
+    """Transpose of a matrix (..., i, j) times vector (..., i)."""
+    if m.ndim > 3:
+        return np.einsum("...ij,...i->...j", m, v)
+    return (v[..., None, :] @ m)[..., 0, :]
 
 
 def _from_pseudo() -> Array:
@@ -45,7 +52,7 @@ _FROM_PSEUDO = _from_pseudo()
 
 def moved_inertia(T: Array, pseudo: Array) -> Array:
     """Spatial inertias (..., 6, 6) in the frame to which T (..., 4, 4) takes bodies with these pseudo-inertias."""
-    moved = T @ pseudo @ np.swapaxes(T, -1, -2)
+    moved = T @ pseudo @ np.ascontiguousarray(np.swapaxes(T, -1, -2))
     return (moved.reshape(moved.shape[:-2] + (16,)) @ _FROM_PSEUDO).reshape(moved.shape[:-2] + (6, 6))
 
 

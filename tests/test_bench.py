@@ -115,10 +115,10 @@ def test_mujoco_has_the_same_joints_springs_and_limits():
 
 def test_a_batch_steps_as_its_states_do():
     scene = trees.scene(22, 3)
-    together = step(scene.model, scene.reference, scene.forces, trees.GRAVITY, scene.run, trees.H)
+    together = step(scene.model, scene.reference, scene.forces, trees.GRAVITY, scene.run)
     for i in range(3):
         state = type(scene.run.state)(*(getattr(scene.run.state, k)[i] for k in ("rotation", "position", "twist")))
-        alone = step(scene.model, scene.reference, scene.forces, trees.GRAVITY, type(scene.run)(0, state), trees.H)
+        alone = step(scene.model, scene.reference, scene.forces, trees.GRAVITY, type(scene.run)(0, state))
         assert angle(alone.state.rotation, together.state.rotation[i]).max() < 1e-9
 
 

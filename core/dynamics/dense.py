@@ -10,7 +10,7 @@ import numpy as np
 
 from ..model import Model
 from ..rotation import Array
-from ..spatial import apply, solve
+from ..spatial import apply, apply_T, solve
 from .kinematics import Kinematics
 from .load import Load
 
@@ -19,13 +19,13 @@ def body_forces(model: Model, kin: Kinematics, load: Load, u: Array | None = Non
     """(..., n, 6) force each body needs beyond the load's wrench, for joint accelerations u (..., nv), None = 0."""
     aJ = load.prescribed if u is None else load.prescribed + model.expand(u)
     a = model.ancestor @ (kin.c + apply(kin.X, aJ))
-    f = apply(kin.I, a - load.fall) - apply(np.swapaxes(kin.vx, -1, -2), apply(kin.I, kin.V)) - load.wrench
+    f = apply_T(kin.I, a - load.fall) - apply_T(kin.vx, apply_T(kin.I, kin.V)) - load.wrench
     return f if load.body_Z is None else f + apply(load.body_Z, a)
 
 
 def joint_impedance(model: Model, Z: Array) -> Array:
     """(..., nv, nv) block-diagonal impedance by degree of freedom from joint impedances (..., n, 6, 6)."""
-    blocks = np.swapaxes(model.subspace, -1, -2) @ Z @ model.subspace
+    blocks = model.subspace_T @ Z @ model.subspace
     into, out_of = model.block
     out = np.zeros(Z.shape[:-3] + (model.nv * model.nv,))
     out[..., into] = blocks.reshape(Z.shape[:-3] + (-1,))[..., out_of]
@@ -38,9 +38,9 @@ def mass_matrix(model: Model, kin: Kinematics, body_Z: Array | None = None) -> A
     flat = inertia.reshape(inertia.shape[:-2] + (36,))
     composite = (model.ancestor.T @ flat).reshape(inertia.shape)
     carried = np.swapaxes(composite @ kin.S, -1, -2)
-    F = carried.reshape(carried.shape[:-3] + (-1, 6))[..., model.slot, :]
-    G = kin.axes(model) @ np.swapaxes(F, -1, -2)
-    return G * model.above + np.swapaxes(G * model.strictly_above, -1, -2)
+    F = carried.reshape(carried.shape[:-3] + (-1, 6)).take(model.slot, axis=-2)
+    half = kin.axes(model) @ np.swapaxes(F, -1, -2) * model.above
+    return half + np.swapaxes(half, -1, -2)
 
 
 def equations(model: Model, kin: Kinematics, load: Load) -> tuple[Array, Array]:

@@ -5,12 +5,13 @@ bodies add without transforms: sums along the tree are products with the ancesto
 pointer jumping in log2(depth) products instead of one per level.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ..model import Model, State
-from ..rotation import Array, cross, to_matrix
+from ..rotation import Array, cross
 from ..spatial import apply, motion_cross, motion_transform, moved_inertia
 
 
@@ -20,7 +21,7 @@ class Kinematics:
 
     R: (..., n, 3, 3) body to world.  p: (..., n, 3) body origins relative to `origin`.  origin: (..., 3) world.
     X: (..., n, 6, 6) motions body to shared frame.  I: (..., n, 6, 6) inertias.  S: (..., n, 6, width) joint axes.
-    V: (..., n, 6) body velocities.  vx: (..., n, 6, 6) the operator V x.  c: (..., n, 6) V x vJ.
+    vJ: (..., n, 6) body velocities relative to the parents, V: (..., n, 6) in the world.
     """
 
     R: Array
@@ -29,14 +30,23 @@ class Kinematics:
     X: Array
     I: Array  # noqa: E741  Featherstone's letter
     S: Array
+    vJ: Array
     V: Array
-    vx: Array
-    c: Array
+
+    @cached_property
+    def vx(self) -> Array:
+        """(..., n, 6, 6) the operator V x."""
+        return motion_cross(self.V)
+
+    @cached_property
+    def c(self) -> Array:
+        """(..., n, 6) V x vJ."""
+        return apply(self.vx, self.vJ)
 
     def axes(self, model: Model) -> Array:
         """(..., nv, 6) the axis of every degree of freedom, shared frame."""
         columns = np.swapaxes(self.S, -1, -2)
-        return columns.reshape(columns.shape[:-3] + (-1, 6))[..., model.slot, :]
+        return columns.reshape(columns.shape[:-3] + (-1, 6)).take(model.slot, axis=-2)
 
     def position(self) -> Array:
         """(..., n, 3) body origins in the world."""
@@ -50,34 +60,29 @@ class Kinematics:
 def with_twist(model: Model, kin: Kinematics, twist: Array) -> Kinematics:
     """The same poses with other velocities, twist (..., n, 6)."""
     vJ = apply(kin.X, twist)
-    V = model.ancestor @ vJ
-    vx = motion_cross(V)
-    return replace(kin, V=V, vx=vx, c=apply(vx, vJ))
+    return Kinematics(kin.R, kin.p, kin.origin, kin.X, kin.I, kin.S, vJ, model.ancestor @ vJ)
 
 
-def poses(model: Model, rotation: Array, position: Array) -> Array:
-    """(..., n, 4, 4) body to world, from joint rotations (..., n, 4) and positions (..., n, 3)."""
-    shape = rotation.shape[:-2]
-    T = np.zeros(shape + (model.n + 1, 4, 4))
+def poses(model: Model, state: State) -> Array:
+    """(..., n, 4, 4) body to world."""
+    T = np.zeros(state.rotation.shape[:-2] + (model.n + 1, 4, 4))
     T[..., 3, 3] = 1.0
-    T[..., :-1, :3, :3] = to_matrix(rotation)
-    T[..., :-1, :3, 3] = position
     T[..., -1, :3, :3] = np.eye(3)
+    own = T[..., :-1, :, :]
+    own[..., :3, :3] = state.R
+    own[..., :3, 3] = state.position
     for up in model.jumps:
-        T[..., :-1, :, :] = T[..., up, :, :] @ T[..., :-1, :, :]
-    return T[..., :-1, :, :]
+        np.matmul(T.take(up, axis=-3), own, out=own)
+    return own
 
 
 def kinematics(model: Model, state: State) -> Kinematics:
     """One pass from joint coordinates to world poses, axes and velocities."""
-    T = poses(model, state.rotation, state.position)
+    T = poses(model, state)
     R = T[..., :3, :3]
     origin = T[..., 0, :3, 3].copy()
-    p = T[..., :3, 3] - origin[..., None, :]
-    T[..., :3, 3] = p
+    T[..., :3, 3] -= origin[..., None, :]
+    p = T[..., :3, 3]
     X, inertia = motion_transform(R, p), moved_inertia(T, model.pseudo)
-    S = X @ model.subspace
     vJ = apply(X, state.twist)
-    V = model.ancestor @ vJ
-    vx = motion_cross(V)
-    return Kinematics(R, p, origin, X, inertia, S, V, vx, apply(vx, vJ))
+    return Kinematics(R, p, origin, X, inertia, X @ model.subspace, vJ, model.ancestor @ vJ)

@@ -1,6 +1,7 @@
 """Limits of joints: torque functions with a zone of free play and rising ends (Armstrong and Green 1985, fig. 2)."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -46,13 +47,21 @@ class Limit:
     stiffness: Array
     damping: Array
 
+    @cached_property
+    def _inner(self) -> Array:
+        """(K, m) square of the deviation [rad^2] that is free about any axis."""
+        least = np.where(np.any(self.axis, axis=-1), np.minimum(self.high, -self.low), self.high)
+        return np.square(self.soft * np.maximum(least, 0.0))
+
     def add(self, load: Load, step: Step) -> None:
         """Torque at the predicted deviation, with its tangent as stiffness."""
-        e, rate = step.e[..., self.bodies, :3], step.e_dot[..., self.bodies, :3]
-        hinge = np.any(self.axis, axis=-1)
-        low, high = self.low[step.k], self.high[step.k]
+        e, rate = (v.take(self.bodies, axis=-2)[..., :3] for v in (step.e, step.e_dot))
         ahead = e + step.h * rate
-        length = np.sqrt(np.einsum("...i,...i->...", ahead, ahead))
+        squares = np.einsum("...i,...i->...", ahead, ahead)
+        if (squares <= self._inner[step.k]).all():
+            return
+        hinge, length = np.any(self.axis, axis=-1), np.sqrt(squares)
+        low, high = self.low[step.k], self.high[step.k]
         angle = np.where(hinge, np.einsum("...i,...i->...", ahead, self.axis), length)
         if not past(angle, self.soft * low, self.soft * high).any():
             return

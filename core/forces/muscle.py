@@ -7,8 +7,8 @@ import numpy as np
 
 from ..dynamics import Load
 from ..rotation import Array
-from ..spatial import apply
-from .step import INERTIA, SHOWN, Step, implicit, stiff
+from ..spatial import apply, apply_T
+from .step import INERTIA, Step, implicit, stiff
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +37,20 @@ class Muscle:
         return bool(np.isfinite(self.ceiling).any())
 
     @cached_property
-    def fastest(self) -> float:
-        """The largest pace [1/s]."""
-        return float(np.max(self.pace))
+    def _tables(self) -> dict[float, Array]:
+        return {}
+
+    def _factors(self, h: float) -> Array:
+        """(5, K, n) for steps of a length [s], of which few occur: factors on stiffness and damping in the force, time
+        [s] by which springs are taken later than on arrival, factors on stiffness and damping in the impedance.
+        """
+        if h not in self._tables:
+            slow = h * np.sqrt(self.tone)
+            late = stiff(slow * self.pace)
+            inert = slow * slow * (INERTIA + (1.0 - INERTIA) * late)
+            factors = self.tone, np.sqrt(self.tone), h * late, inert, slow * implicit(slow * self.rate)
+            self._tables[h] = np.stack([np.broadcast_to(f, self.feed_forward.shape[:2]) for f in factors])
+        return self._tables[h]
 
     def add(self, load: Load, step: Step) -> None:
         """Spring, damper, feed-forward and the weight at the current pose.
@@ -47,27 +58,17 @@ class Muscle:
         The spring pulls along the gradient of its energy e^T K e / 2: with the plain -K e a limb, ten times as easy to
         turn about its length as across, would turn itself up by a few tens of percent at large angles.
         """
-        tone, h = self.tone[step.k], step.h
-        G = step.rate
-        back = np.swapaxes(G, -1, -2)
-        slow = h * np.sqrt(tone)
-        ahead, inert = step.e, np.full(1, INERTIA)
-        if slow.max() * self.fastest > SHOWN:
-            late = stiff(slow * self.pace)[..., None]  # part that is taken at the end of the step
-            inert = INERTIA + (1.0 - INERTIA) * late
-            ahead = step.e + h * late * step.e_dot
-            ahead[..., :3] = step.e[..., :3] + h * late * apply(G, step.e_dot[..., :3])
-        pull = tone[:, None] * apply(self.stiffness, ahead)
-        pull[..., :3] = apply(back, pull[..., :3])
-        force = -pull - np.sqrt(tone)[:, None] * apply(self.damping, step.e_dot)
-        Z = (slow * implicit(slow * self.rate))[..., None, None] * self.damping + np.zeros(step.e.shape + (1,))
-        K = (inert * h * h * tone[:, None])[..., None] * self.stiffness
-        Z[..., :3, :3] += back @ K[..., :3, :3] @ G
-        Z[..., 3:, 3:] += K[..., 3:, 3:]
+        spring, damper, late, inert, drag = self._factors(step.h)[:, step.k, :, None]
+        A = np.zeros(step.e.shape + (6,))  # d/dt e of the twist
+        A[..., :3, :3], A[..., 3:, 3:] = step.rate, np.eye(3)
+        ahead = step.e + late * apply(A, step.e_dot) if late.any() else step.e
+        K = self.stiffness @ A
+        force = -spring * apply_T(K, ahead) - damper * apply_T(self.damping, step.e_dot)
+        Z = inert[..., None] * (np.swapaxes(A, -1, -2) @ K) + drag[..., None] * self.damping
         if self.saturates:  # the impedance is cut alike: without any, a light body would chatter
             size = np.linalg.norm(force[..., :3], axis=-1)
             part = np.minimum(1.0, self.ceiling / np.maximum(size, 1e-300))
             force, Z = force * part[..., None], Z * part[..., None, None]
         weight = step.model.ancestor.T @ (step.kin.I[..., 3:] @ load.gravity)
-        carried = self.feed_forward[step.k] - apply(np.swapaxes(step.kin.X, -1, -2), weight)
+        carried = self.feed_forward[step.k] - apply_T(step.kin.X, weight)
         step.add_joint(load, force + self.share[:, None] * carried, Z)

@@ -8,8 +8,8 @@ import numpy as np
 from ..dynamics import Kinematics, Load
 from ..model import Model, State
 from ..reference import Reference
-from ..rotation import Array, conjugate, exp, log_and_rate, multiply, rotate, to_matrix
-from ..spatial import apply
+from ..rotation import Array, exp, log_and_rate, to_matrix
+from ..spatial import apply, apply_T
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +59,11 @@ class Force(Protocol):
 
 def deviation(reference: Reference, state: State, k: int) -> tuple[Array, Array, Array, Array, Array]:
     """(e, e_dot, a_clip, rate, turn) of `Step`."""
-    turn = multiply(conjugate(reference.rotation[k]), state.rotation)
+    turn = apply(reference.back[k], state.rotation)
     e, rate = log_and_rate(turn)
-    back = np.swapaxes(to_matrix(turn), -1, -2)
-    clip = np.swapaxes(back @ reference.columns[k], -1, -2)
-    flat = clip.reshape(clip.shape[:-2] + (12,))
-    away = rotate(conjugate(state.rotation), state.position - reference.position[k])
-    return np.concatenate((e, away), axis=-1), state.twist - flat[..., :6], flat[..., 6:], rate, turn
+    clip = (reference.rows[k] @ to_matrix(turn)).reshape(e.shape[:-1] + (12,))
+    away = apply_T(state.R, state.position - reference.position[k])
+    return np.concatenate((e, away), axis=-1), state.twist - clip[..., :6], clip[..., 6:], rate, turn
 
 
 INERTIA = 0.25  # part of h^2 K that counts as inertia: from here on no spring is too stiff (Newmark 1959, beta)

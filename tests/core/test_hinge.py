@@ -104,7 +104,7 @@ def banded(model, state, h, steps, every):
         if k % every == 0:
             band = hinge.slow_band(model, state, load)
         twist = state.twist + h * model.expand(hinge.fast_band(model, band, load.force))
-        state = State(*advance(state.rotation, state.position, twist, h), twist)
+        state = State(*advance(state, twist, h), twist)
     return state
 
 

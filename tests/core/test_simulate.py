@@ -130,7 +130,7 @@ def test_energy_rate_equals_power(rng):
 
     def energy(h):
         mid = twist + 0.5 * h * qdd
-        state = State(*advance(q[0], p[0], mid, h), twist + h * qdd)
+        state = State(*advance(State(q[0], p[0], mid), mid, h), twist + h * qdd)
         b = balance(model, kinematics(model, state), GRAVITY)
         return b.kinetic + b.potential
 
