@@ -30,7 +30,8 @@ def grade(options):
         "quality": found,
         "warnings": [*opened.warnings, *clip.warnings],
     }
-    return quality.as_text(found, opened.action or opened.armature), facts
+    beside = "by itself" if other is None else "against '{}'".format(other[0].action)
+    return quality.as_text(found, "{} {}".format(opened.action or opened.armature, beside)), facts
 
 
 def _read(path, clip, armature, action):

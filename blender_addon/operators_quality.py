@@ -34,31 +34,47 @@ class DYNAMICS_OT_grade_motion(Operator):
 
 
 class DYNAMICS_OT_go_to_fault(Operator):
-    """Show the frame where a check failed, with its bone chosen"""
+    """Show the frame where a check failed, with its bone chosen in pose mode"""
 
     bl_idname = "parametric_dynamics.go_to_fault"
     bl_label = "Go to Fault"
     bl_options = {"REGISTER", "UNDO"}
 
+    check: StringProperty(name="Check", description="The check that failed", options={"SKIP_SAVE", "HIDDEN"})
     bone: StringProperty(name="Bone", description="The bone to choose", options={"SKIP_SAVE"})
     frame: FloatProperty(name="Frame", description="The frame to show", options={"SKIP_SAVE"})
 
     @classmethod
+    def description(cls, _context, properties):
+        """What the check says, and where the button leads."""
+        name, wrong = quality.CHECKS.get(properties.check, ("", ""))
+        return "{}.\n{}".format(wrong, cls.__doc__) if name else cls.__doc__
+
+    @classmethod
     def poll(cls, context):
-        if checks.armature_of(context) is None:
-            cls.poll_message_set("Select an armature.")
-            return False
-        return True
+        return checks.armature(cls, context)
 
     def execute(self, context):
         armature = checks.armature_of(context)
-        bone = armature.data.bones.get(self.bone)
+        bone = armature.pose.bones.get(self.bone)
         if bone is not None:
-            armature.data.bones.active = bone
+            _to_pose_mode(context, armature)
+            armature.data.bones.active = bone.bone
             for pose_bone in armature.pose.bones:
-                _select(pose_bone, pose_bone.name == self.bone)
-        context.scene.frame_set(int(self.frame // 1), subframe=self.frame % 1.0)
+                _select(pose_bone, pose_bone == bone)
+        context.scene.frame_set(round(self.frame))  # what plays is whole frames
+        self.report({"INFO"}, "Frame {}{}".format(round(self.frame), ", bone '{}'".format(self.bone) if bone else ""))
         return {"FINISHED"}
+
+
+def _to_pose_mode(context, armature):
+    """Bones can only be seen to be chosen in pose mode; a hidden armature stays as it is."""
+    if armature.mode == "POSE" or not armature.visible_get():
+        return
+    if context.mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="POSE")
 
 
 def _select(pose_bone, chosen):

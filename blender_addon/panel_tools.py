@@ -34,9 +34,10 @@ def split(layout):
     return column
 
 
-def wrapped(layout, context, text, icon="NONE"):
-    """A sentence over as many lines as the sidebar's width asks for."""
+def wrapped(layout, context, text, icon="NONE", taken=0):
+    """A sentence over as many lines as the sidebar's width asks for; taken: letters' room of what stands beside it."""
     letters = context.region.width / (CHARACTER * context.preferences.system.ui_scale) - (9 if icon != "NONE" else 6)
+    letters -= taken
     column = layout.column(align=True)
     column.scale_y = 0.8
     for i, line in enumerate(textwrap.wrap(text, max(int(letters), 16))):

@@ -27,13 +27,18 @@ class DYNAMICS_PT_quality(SubPanel, Panel):
 
 
 def _grade(layout, context, name, found):
-    """The grade, and a row for every check that failed."""
-    layout.label(text="{}: {}".format(name, found["grade"]), icon=ICONS.get(found["grade"], "NONE"), translate=False)
+    """The grade, and a row for every check that failed: what, how much, where, and a button that leads there."""
+    box = layout.box()
+    box.label(text="{}: {}".format(name, found["grade"]), icon=ICONS.get(found["grade"], "NONE"), translate=False)
     for check, row in quality.failures(found):
-        line = layout.row()
-        wrapped(line.column(), context, quality.sentence(check, row))
+        line = box.row()
+        text = line.column(align=True)
+        icon = ICONS["bad" if quality.is_bad(row) else "less good"]
+        text.label(text=quality.headline(check, row), icon=icon, translate=False)
+        where = "{}frame {:.0f}; {}".format(row["bone"] and row["bone"] + ", ", row["frame"], quality.limit(row))
+        wrapped(text, context, where, "BLANK1", taken=6)
         button = line.operator("parametric_dynamics.go_to_fault", text="", icon="FORWARD")
-        button.bone, button.frame = row["bone"], row["frame"]
+        button.check, button.bone, button.frame = check, row["bone"], row["frame"]
 
 
 CLASSES = (DYNAMICS_PT_quality,)

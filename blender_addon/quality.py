@@ -18,7 +18,34 @@ from . import mapping, rig, source
 RATE = 60.0  # samples per second of a motion that is read to be judged
 LEAD = 0.5  # [s] before a hit that are looked at
 LONGEST = 20.0  # [s] of it that are looked at
-NAMES = {"limits": "Joint limits", "pop": "Pops", "jump": "Jumps", "frozen": "Stands still", "gain": "Momentum gained"}
+UNITS = {"deg/s2": "deg/s²", "deg/s3": "deg/s³"}
+CHECKS = {  # what people read: name, and what is wrong where it is beyond its limit
+    "limits": ("Joint limits", "A joint turns farther than people animate it"),
+    "penetration": ("Penetration", "Two limbs are in each other, in parts of the thinner one's thickness"),
+    "slip": ("Slip", "A planted foot moves away from where it was put down"),
+    "skid": ("Skid", "A planted foot goes over the ground at speed"),
+    "floating": ("Floating", "The body stays above the ground for longer than a hop"),
+    "sinking": ("Sinking", "A body part is below the ground"),
+    "balance": ("Balance", "The weight stays beyond the feet, and the body doesn't fall"),
+    "momentum": ("Momentum", "The body moves as no weight, ground or blow can make it"),
+    "travel": ("Travel", "The whole body goes elsewhere faster than a step"),
+    "speed": ("Speed", "A joint turns faster than people animate it"),
+    "acceleration": ("Acceleration", "A joint starts or stops too suddenly"),
+    "jerk": ("Jerk", "A joint trembles"),
+    "pop": ("Pops", "A joint jumps from one frame to the next"),
+    "jump": ("Jumps", "A part of the body is elsewhere from one frame to the next"),
+    "frozen": ("Stands still", "Nothing moves in the middle of the motion"),
+    "continuity": ("Continuity", "The first or the last pose isn't the clip's"),
+    "restraint": ("Restraint", "A joint turns too far from the clip"),
+    "response": ("Response", "The struck point hardly moves"),
+    "delay": ("Delay", "The struck point moves too late after the hit"),
+    "direction": ("Direction", "The struck point doesn't go where the blow sends it"),
+    "settling": ("Settling", "The reaction takes too long to end"),
+    "relaxation": ("Relaxation", "The reaction is over too soon"),
+    "wobble": ("Wobble", "The body swings back and forth too long"),
+    "spread": ("Spread", "Joints far from the blow turn before those near it"),
+    "gain": ("Momentum gained", "The body takes more momentum than the blow gives"),
+}
 
 
 def blow_of(reaction):
@@ -106,16 +133,32 @@ def facts(verdict, fps):
     return {"grade": verdict.grade, "judged": verdict.mode, "checks": checks, "worst": worst}
 
 
-def title(name):
-    """A check's name for people."""
-    return NAMES.get(name, name.replace("_", " ").capitalize())
+def number(value):
+    """Three digits that count, without an exponent."""
+    digits = 2 - int(np.floor(np.log10(abs(value)))) if value else 0
+    text = "{:,.{}f}".format(round(value, digits), max(digits, 0))
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def headline(name, row):
+    """The check and its value."""
+    return "{} {} {}".format(CHECKS[name][0], number(row["value"]), UNITS.get(row["unit"], row["unit"]))
+
+
+def limit(row):
+    """The check's limit."""
+    return "{} {}".format("at least" if row.get("at_least") else "at most", number(row["limit"]))
 
 
 def sentence(name, row):
     """What a failed check found."""
     where = " at '{}'".format(row["bone"]) if row["bone"] else ""
-    limit = "{} {:g}".format("at least" if row.get("at_least") else "at most", row["limit"])
-    return "{} {:.4g} {}{}, frame {:g}; {}.".format(title(name), row["value"], row["unit"], where, row["frame"], limit)
+    return "{}{}, frame {:.0f}; {}.".format(headline(name, row), where, row["frame"], limit(row))
+
+
+def is_bad(row):
+    """Whether a check is beyond the line from which it is bad, not only less good."""
+    return row["value"] < row["bad"] if row.get("at_least") else row["value"] > row["bad"]
 
 
 def failures(found):

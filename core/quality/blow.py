@@ -16,6 +16,7 @@ SEEN = 0.4  # [s] in which a hit must show
 FIRST = 0.25  # [s] in which its direction shows
 ALIVE = 0.1  # part of the largest deviation that counts as still reacting
 BEGUN = 0.2  # part of its largest turn from which a joint has begun to turn
+VISIBLE = 0.01  # [m] that the struck point goes for its answer to have begun
 NOTICED = np.radians(2.0)  # turn of a joint that takes part
 
 
@@ -66,6 +67,13 @@ def response(motion: Motion, clip: Motion, blow: Blow, ahead: Array) -> Finding:
     return Finding("response", 100.0 * float(x[k]), "cm", name, float(motion.times[seen][k]), least=True)
 
 
+def delay(motion: Motion, clip: Motion, blow: Blow) -> Finding:
+    """[s] from the hit until the struck point has gone VISIBLE from the clip's; SEEN where it never does."""
+    x = np.linalg.norm(_way(motion, clip, blow)[_after(motion, blow, SEEN)], axis=-1)
+    begins = float(_onset(x[:, None], VISIBLE)[0]) if x.max() > VISIBLE else SEEN
+    return Finding("delay", begins, "s", motion.figure.actor.names[blow.body], blow.time + begins)
+
+
 def direction(motion: Motion, clip: Motion, blow: Blow, ahead: Array) -> Finding:
     """[deg] between the struck point's way and the articulated body's own answer, when it is farthest at first."""
     seen = _after(motion, blow, FIRST)
@@ -88,19 +96,19 @@ def spread(motion: Motion, clip: Motion, blow: Blow) -> Finding | None:
     away = _edges(motion, blow.body)[part]
     if len(np.unique(away)) < 2:
         return None
-    begin = _onset(turn[:, part] / peak[part])
+    begin = _onset(turn[:, part] / peak[part], BEGUN)
     far = away - away.mean()
     late = float(far @ (begin - begin.mean()) / (far @ far))
     early = int(part[np.argmin(np.where(far > 0.0, begin, np.inf))])
     return Finding("spread", 1000.0 * late, "ms per joint", figure.names[early], blow.time, least=True)
 
 
-def _onset(x: Array) -> Array:
-    """(w,) [s] when the rising (K, w) first pass BEGUN, between samples."""
-    k = np.maximum(np.argmax(x > BEGUN, axis=0), 1)
+def _onset(x: Array, level: float) -> Array:
+    """(w,) [s] when the rising (K, w) first pass a level, between samples."""
+    k = np.maximum(np.argmax(x > level, axis=0), 1)
     w = np.arange(x.shape[1])
     before, after = x[k - 1, w], x[k, w]
-    return np.asarray((k - 1 + np.clip((BEGUN - before) / np.maximum(after - before, 1e-9), 0.0, 1.0)) / RATE)
+    return np.asarray((k - 1 + np.clip((level - before) / np.maximum(after - before, 1e-9), 0.0, 1.0)) / RATE)
 
 
 def _edges(motion: Motion, body: int) -> Array:

@@ -15,38 +15,63 @@ SLIM = 0.8  # part of a capsule's radius that counts: a sleeve or a belly gives 
 
 
 @lru_cache(maxsize=8)
-def pairs(figure: Figure) -> np.ndarray:
-    """(P, 2) judged bodies that should not be in each other: of different limbs, none of them where limbs begin."""
+def pairs(figure: Figure) -> tuple[np.ndarray, Array]:
+    """(P, 2) judged bodies of different limbs that should not be in each other, and (P, 2) the part of each left out.
+
+    Upper arms and thighs are in the trunk and in each other where limbs begin: there they count from their middle.
+    """
     limb = []
     for body, role in zip(figure.bodies, figure.base, strict=True):
         side = figure.actor.roles[body].partition(".")[2]
         part = "arm" if role in ARM else "leg" if role in LEG else "trunk" if role in TRUNK else ""
         limb.append(part + side if part in ("arm", "leg") else part)
-    out = []
+    out, skipped = [], []
     for i, a in enumerate(limb):
         for j in range(i):
             b = limb[j]
-            roots = {figure.base[i], figure.base[j]} & {"upper_arm", "thigh"}
-            near = roots and "trunk" in (a, b)
-            both = figure.base[i] == figure.base[j] == "thigh"
+            roots = [figure.base[k] in ("upper_arm", "thigh") for k in (j, i)]
             seat = "pelvis" in (figure.base[i], figure.base[j]) and "leg" in (a + b)  # heels may touch it
-            if a and b and a != b and not (near or both or seat) and roots != {"upper_arm"}:
+            if a and b and a != b and not seat:
+                near = all(roots) or (any(roots) and "trunk" in (a, b))
                 out.append((j, i))
-    return np.array(out, dtype=int).reshape(-1, 2)
+                skipped.append([0.5 * (near and root) for root in roots])
+    return np.array(out, dtype=int).reshape(-1, 2), np.array(skipped).reshape(-1, 2)
 
 
-def depths(motion: Motion, who: np.ndarray) -> Array:
-    """(K, P) how deep the bodies of each pair are in each other [m], negative where they are apart."""
+def depths(motion: Motion, who: np.ndarray, skipped: Array, through: bool) -> Array:
+    """(K, P) how deep the bodies of each pair are in each other [m], negative where they are apart.
+
+    through: once the middle lines have passed each other the depth goes on growing, until the two come apart.
+    """
     first, second = motion.figure.bodies[who[:, 0]], motion.figure.bodies[who[:, 1]]
     actor = motion.figure.actor
     radius = SLIM * actor.masses.radius[actor.order]
-    p, q = motion.heads[:, who[:, 0]], motion.heads[:, who[:, 1]]
-    u, v = motion.ends[:, who[:, 0]] - p, motion.ends[:, who[:, 1]] - q
-    return radius[first] + radius[second] - distance(p, u, q, v)
+    touching = radius[first] + radius[second]
+    (p, u), (q, v) = (_outer(motion, who[:, s], skipped[:, s]) for s in (0, 1))
+    gap = separation(p, u, q, v)
+    size = np.sqrt(_dot(gap, gap))
+    return touching - np.where(_passed(gap, size < touching), -size, size) if through else touching - size
 
 
-def distance(p: Array, u: Array, q: Array, v: Array) -> Array:
-    """(...,) distance of the segments p + s u and q + t v, s and t in 0..1 (Ericson 2005, 5.1.9, without branches)."""
+def _outer(motion: Motion, who: np.ndarray, skipped: Array) -> tuple[Array, Array]:
+    """Start and way (K, P, 3) of the segments of judged bodies, without the part that is left out."""
+    start = motion.heads[:, who]
+    way = motion.ends[:, who] - start
+    return start + skipped[:, None] * way, (1.0 - skipped)[:, None] * way
+
+
+def _passed(gap: Array, inside: np.ndarray) -> np.ndarray:
+    """(K, P) whether the lines have passed each other since the bodies met: the gap (K, P, 3) then turns round."""
+    turned = np.zeros(inside.shape, dtype=int)
+    turned[1:] = np.cumsum((_dot(gap[1:], gap[:-1]) < 0.0) & inside[1:] & inside[:-1], axis=0)
+    outside = np.where(inside, 0, turned + 1)  # turned only grows, so this is its value when the bodies met, plus 1
+    met = np.maximum.accumulate(outside, axis=0) - 1
+    return np.asarray(inside & ((turned - np.maximum(met, 0)) % 2 == 1))
+
+
+def separation(p: Array, u: Array, q: Array, v: Array) -> Array:
+    """(..., 3) shortest way to the segment p + s u from q + t v, s and t in 0..1 (Ericson 2005, 5.1.9, without
+    branches)."""
     r = p - q
     a, b, e = _dot(u, u) + 1e-18, _dot(u, v), _dot(v, v) + 1e-18
     c, f = _dot(u, r), _dot(v, r)
@@ -54,8 +79,7 @@ def distance(p: Array, u: Array, q: Array, v: Array) -> Array:
     s = np.clip(np.where(across > 1e-9 * a * e, (b * f - c * e) / np.maximum(across, 1e-12 * a * e), 0.5), 0.0, 1.0)
     t = np.clip((b * s + f) / e, 0.0, 1.0)
     s = np.clip((b * t - c) / a, 0.0, 1.0)
-    apart = r + s[..., None] * u - t[..., None] * v
-    return np.sqrt(_dot(apart, apart))
+    return np.asarray(r + s[..., None] * u - t[..., None] * v)
 
 
 def _dot(a: Array, b: Array) -> Array:
@@ -75,15 +99,21 @@ def _reach(motion: Motion, who: np.ndarray) -> Array:
 
 
 def penetration(motion: Motion, clip: Motion | None, rest: Motion) -> Finding:
-    """[%] of the thinner one's thickness by which two limbs are deeper in each other than in the clip, or at rest."""
-    who = pairs(motion.figure)
-    who = who[_reach(motion, who) < 0.0] if len(who) else who
+    """[%] of the thinner one's thickness by which two limbs are deeper in each other than in the clip, or at rest.
+
+    Only beside its clip can a motion be asked on which side of the other a limb should have stayed.
+    """
+    who, skipped = pairs(motion.figure)
+    if len(who):
+        near = _reach(motion, who) < 0.0
+        who, skipped = who[near], skipped[near]
     if not len(who):
         return Finding("penetration", 0.0, "%", "", float(motion.times[0]))
     actor, bodies = motion.figure.actor, motion.figure.bodies[who]
     thin = 2.0 * np.maximum(actor.masses.radius[actor.order][bodies].min(axis=1), THINNEST)
-    own = depths(rest if clip is None else clip, who).max(axis=0)
-    x = 100.0 * (depths(motion, who) - np.maximum(own, 0.0)) / thin
+    through = clip is not None
+    own = depths(rest if clip is None else clip, who, skipped, through).max(axis=0)
+    x = 100.0 * (depths(motion, who, skipped, through) - np.maximum(own, 0.0)) / thin
     k, j = np.unravel_index(int(np.argmax(x)), x.shape)
     name = motion.figure.names[int(who[j, 1])]
     return Finding("penetration", max(float(x[k, j]), 0.0), "%", name, float(motion.times[int(k)]))

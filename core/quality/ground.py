@@ -1,4 +1,4 @@
-"""Feet and ground: where the clip stands and at which speed its ground goes by; slip, floating, sinking."""
+"""Feet and ground: where the clip stands and at which speed its ground goes by; slip, skid, floating, sinking."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -7,12 +7,13 @@ import numpy as np
 
 from ..rotation import Array, conjugate, rotate
 from .finding import Finding, at_most
-from .motion import RATE, Figure, Motion, smooth, sustained, widened
+from .motion import RATE, Figure, Motion, smooth, sustained, velocity, widened
 
 NEAR, BEARING = 0.05, 0.1  # [m] above its stand a sole counts as down, or as able to carry
 LIFTED = 0.02  # [m] above the clip's own foot a foot counts as lifted: that is a step, not a slip
 STILL = 0.15  # [m/s] slower ground doesn't move
 BAND, WIDER = 0.4, 0.25  # [m/s] and part of the ground's speed by which a standing foot may differ from it
+SKID = 0.05  # [s] for which a foot has to skid
 SOME = 150  # moments from which the ground's speed is taken
 STAY = 0.3  # [s] that a body may be in the air
 
@@ -129,18 +130,29 @@ def _ground_speed(v: Array) -> Array:
 
 def slip(motion: Motion, now: Stand, clip: Stand | None) -> Finding:
     """[cm] how far a planted foot goes from where it was put down, beyond the clip's own foot or ground."""
-    if clip is None:
-        drift = now.soles[..., :2] - (motion.times - motion.times[0])[:, None, None] * now.speed
-        down = now.down
-    else:
-        apart = now.soles - clip.soles
-        drift = apart[..., :2]
-        down = clip.down & (apart[..., 2] < LIFTED)
+    drift, down = _planted(motion, now, clip)
     count = np.arange(len(down))[:, None]
     fresh = down & ~np.concatenate((np.zeros_like(down[:1]), down[:-1]))
     start = np.maximum.accumulate(np.where(fresh, count, 0), axis=0)
     moved = np.linalg.norm(drift - np.take_along_axis(drift, start[..., None], axis=0), axis=-1)
     return at_most("slip", 100.0 * np.where(down, moved, 0.0), "cm", motion, soles(motion.figure).foot)
+
+
+def skid(motion: Motion, now: Stand, clip: Stand | None) -> Finding:
+    """[m/s] speed at which a planted foot goes over its ground, or against the clip's own foot, held for SKID: a run
+    plants its feet so briefly that even a fast one doesn't get far."""
+    drift, down = _planted(motion, now, clip)
+    v = np.linalg.norm(velocity(drift), axis=-1)
+    held = sustained(np.where(down, v, 0.0), SKID)
+    return at_most("skid", held, "m/s", motion, soles(motion.figure).foot, len(v) - len(held))
+
+
+def _planted(motion: Motion, now: Stand, clip: Stand | None) -> tuple[Array, np.ndarray]:
+    """(K, f, 2) where the soles are, seen from the ground or the clip's own, and (K, f) which should stay there."""
+    if clip is None:
+        return now.soles[..., :2] - (motion.times - motion.times[0])[:, None, None] * now.speed, now.down
+    apart = now.soles - clip.soles
+    return apart[..., :2], clip.down & (apart[..., 2] < LIFTED)
 
 
 def floating(motion: Motion, now: Stand, clip: Stand | None) -> Finding:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..rotation import Array
+from ..rotation import Array, conjugate, log, multiply
 from .finding import Finding, at_most
 from .joints import deviation
 from .motion import RATE, Motion, sustained
@@ -64,10 +64,14 @@ def jump(motion: Motion, clip: Motion | None, blow: tuple[float, float] | None =
 
 
 def frozen(motion: Motion, clip: Motion | None) -> Finding:
-    """[s] the longest time no joint moves, while the clip moves or the body is away from it, or between movements."""
+    """[s] the longest time no joint moves, while the clip moves or the body is away from it, or between movements.
+
+    Of a motion alone nobody knows when it was meant to stand still; there an ear that moves shows that it does live.
+    """
     fastest = _fastest(motion)
     if clip is None:
         lively = np.full(len(fastest), np.median(fastest) > LIVELY)
+        fastest = _fastest_of_all(motion)
     else:
         away = np.linalg.norm(deviation(motion, clip), axis=-1).max(axis=1)[1:]
         lively = (_fastest(clip) > LIVELY) | (away > max(AWAY * float(away.max()), np.radians(CALM)))
@@ -81,6 +85,16 @@ def frozen(motion: Motion, clip: Motion | None) -> Finding:
 def _fastest(motion: Motion) -> Array:
     """(K - 1,) speed of the fastest joint [deg/s]."""
     return np.degrees(np.linalg.norm(motion.steps, axis=-1)).max(axis=1) * RATE
+
+
+def _fastest_of_all(motion: Motion) -> Array:
+    """(K - 1,) speed of the fastest joint of all that carry mass, judged or not [deg/s]."""
+    actor = motion.figure.actor
+    heavy = np.flatnonzero(actor.masses.mass[actor.order])
+    up = actor.parent[heavy]
+    joints = np.where((up >= 0)[:, None], multiply(conjugate(motion.q[:, up]), motion.q[:, heavy]), motion.q[:, heavy])
+    turn = log(multiply(conjugate(joints[:-1]), joints[1:]))
+    return np.degrees(np.linalg.norm(turn, axis=-1)).max(axis=1) * RATE
 
 
 def _change(x: Array) -> Array:

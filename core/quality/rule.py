@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from .finding import Finding
-from .thresholds import LIMITS
+from .lines import LIMITS
 
 
 def grade(findings: Iterable[Finding], mode: str) -> str:

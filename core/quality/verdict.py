@@ -11,6 +11,7 @@ from ..errors import ClipError
 from ..skeleton import Clip
 from . import balance, blow, bulk, ends, ground, joints, rates, rule, thresholds
 from .finding import Finding
+from .lines import LIMITS
 from .motion import RATE, Figure, Motion, grid, sampled
 
 SHORTEST = 0.2  # [s] that can be judged
@@ -35,7 +36,7 @@ class Verdict:
         """For reports: {name: {"value", "limit", "bad", "unit", "ok", "bone", "time"}}."""
         out = {}
         for f in self.findings:
-            limit, bad = thresholds.LIMITS[rule.stage(self.mode)][f.name]
+            limit, bad = LIMITS[rule.stage(self.mode)][f.name]
             out[f.name] = {
                 "value": round(f.value, 4),
                 "limit": limit,
@@ -82,6 +83,7 @@ def measure(
         joints.limits(now, own, ranges),
         bulk.penetration(now, own, rest(figure)),
         ground.slip(now, stands, stood),
+        ground.skid(now, stands, stood),
         ground.floating(now, stands, stood),
         ground.sinking(now, stands, own, stood),
         balance.balance(now, stands, own, stood),
@@ -105,6 +107,7 @@ def _hit(now: Motion, own: Motion, hit: blow.Blow) -> list[Finding]:
     late = blow.spread(now, own, hit)
     found = [
         blow.response(now, own, hit, ahead),
+        blow.delay(now, own, hit),
         blow.direction(now, own, hit, ahead),
         *blow.settling(now, own, hit),
         blow.wobble(now, own),

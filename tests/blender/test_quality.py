@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import cli, panels_quality, quality
 from bl_ext.user_default.parametric_dynamics.core.quality import judge
-from bl_ext.user_default.parametric_dynamics.core.quality.thresholds import LIMITS
+from bl_ext.user_default.parametric_dynamics.core.quality.lines import LIMITS
 
 from tests.blender import acceptance_tools as tools
 
@@ -64,7 +64,7 @@ class TestCommand:
         assert run("quality", data / CYBERPUNK, "--action", "Walk", "--report", tmp_path / "q.json") == 0
         facts = json.loads((tmp_path / "q.json").read_text(encoding="utf-8"))
         assert facts["quality"]["judged"] == "alone" and facts["quality"]["grade"] == "good"
-        assert facts["action"] in capsys.readouterr().out
+        assert facts["action"] + " by itself: good" in capsys.readouterr().out
 
     def test_an_artists_hit_against_the_stance_it_comes_from(self, addon, data, tmp_path):
         """Idle and hit begin alike but are different clips: the judge compares them, and says what."""
@@ -133,10 +133,17 @@ class TestPanel:
         assert found["judged"] == "alone" and found["grade"] == "good"
 
     def test_go_to_fault(self, demo):
-        assert bpy.ops.parametric_dynamics.go_to_fault(bone="shin.L", frame=7.5) == {"FINISHED"}
+        body = next(child for child in demo.children if child.type == "MESH")
+        bpy.context.view_layer.objects.active = body  # a mesh that the armature moves does as well
+        assert bpy.ops.parametric_dynamics.go_to_fault(bone="shin.L", frame=6.7) == {"FINISHED"}
         scene = bpy.context.scene
-        assert demo.data.bones.active.name == "shin.L"
-        assert (scene.frame_current, scene.frame_subframe) == (7, pytest.approx(0.5))
+        assert (scene.frame_current, scene.frame_subframe) == (7, 0.0)
+        assert bpy.context.mode == "POSE" and bpy.context.active_pose_bone.name == "shin.L"
+        assert [bone.name for bone in bpy.context.selected_pose_bones] == ["shin.L"]
+
+    def test_go_to_a_fault_without_a_bone(self, demo):
+        assert bpy.ops.parametric_dynamics.go_to_fault(frame=12.0) == {"FINISHED"}
+        assert bpy.context.scene.frame_current == 12 and bpy.context.mode == "OBJECT"
 
     def test_a_broken_motion_is_bad_and_says_where(self, demo):
         """A knee that bends far the other way for a moment, keyed into the walk."""
@@ -161,3 +168,9 @@ class TestPanel:
         assert quality.sentence("slip", row) == "Slip 12.3 cm at 'foot.L', frame 14; at most 9."
         assert "at least 5" in quality.sentence("response", {**row, "limit": 5.0, "at_least": True})
         assert set(panels_quality.ICONS) == set(GRADES)
+        assert [quality.number(x) for x in (20070.0, 104.9, 9.606, 0.07249, -14.73, 0.0)] == [
+            "20,100", "105", "9.61", "0.0725", "-14.7", "0"]  # fmt: skip
+
+    def test_every_check_is_explained(self):
+        assert set(quality.CHECKS) == set(LIMITS["beyond"])
+        assert set(LIMITS["alone"]) < set(LIMITS["beyond"])

@@ -8,19 +8,19 @@ import pytest
 
 from core.errors import ClipError
 from core.quality import Blow, judge
-from core.quality.bulk import distance
+from core.quality.bulk import _passed, separation
+from core.quality.lines import LIMITS
 from core.quality.motion import RATE, grid, sampled, smooth, sustained, widened
 from core.quality.rule import grade
-from core.quality.thresholds import LIMITS
 from core.quality.verdict import Finding, figure_of
 from core.reference import to_joints, to_world
-from core.rotation import conjugate, exp, multiply, rotate
+from core.rotation import between, conjugate, exp, log, multiply, rotate
 
 from .figures import build, moved
 from .test_react import actor_of, clip_of
 
 HIT = 1.0  # [s] after the clip's start
-BEYOND = ("limits", "penetration", "slip", "floating", "sinking", "balance", "momentum", "travel", "speed",
+BEYOND = ("limits", "penetration", "slip", "skid", "floating", "sinking", "balance", "momentum", "travel", "speed",
           "acceleration", "jerk", "pop", "jump", "frozen", "continuity", "restraint")  # fmt: skip
 
 
@@ -48,7 +48,8 @@ def reaction(actor, clip, factor=1.0):
         ("forearm.L", -0.3, 0.12, 2),
     ):
         u = np.maximum(clip.times - clip.times[0] - HIT - lag, 0.0)
-        turn = factor * size * np.sin(np.pi * np.minimum(u / 0.8, 1.0)) ** 3
+        soon = 1.0 - (1.0 - np.minimum(u / 0.8, 1.0)) ** 2  # a blow is answered at once, and dies away slowly
+        turn = factor * size * np.sin(np.pi * soon) ** 2
         i = actor.first(role)
         q[:, i] = multiply(q[:, i], exp(rotate(conjugate(world[:, i]), turn[:, None] * axes[axis])))
     return placed(actor, clip, *to_world(model, q, p))
@@ -72,6 +73,11 @@ def values(actor, clip, factor=1.0, mode="hit"):
     """{check: value} and the grade of the reaction."""
     verdict = judge(actor, reaction(actor, clip, factor), clip, blow_of(actor, clip) if mode == "hit" else None)
     return {f.name: f.value for f in verdict.findings}, verdict.grade
+
+
+def found_in(*case):
+    """{check: value} of what is judged."""
+    return {f.name: f.value for f in judge(*case).findings}
 
 
 def alike(one, other):
@@ -187,6 +193,78 @@ class TestRule:
         assert {"value", "limit", "unit", "ok"} <= set(worst)
 
 
+def placed_by(actor, clip, change):
+    """The clip with joints (T, n, 4) and positions (T, n, 3) changed in place."""
+    model = actor.model(np.ones(len(actor.names), dtype=bool), actor.first("pelvis"))
+    q, p = to_joints(model, *actor.canonical(clip))
+    change(q, p)
+    return placed(actor, clip, *to_world(model, q, p))
+
+
+class TestChecks:
+    def test_a_foot_skids_as_fast_as_the_body_glides(self, skeleton, walk):
+        actor = actor_of(skeleton)
+        q, p = actor.canonical(walk)
+        u = np.clip((walk.times - walk.times[0] - 1.0) / 0.5, 0.0, 1.0)
+        gliding = placed(actor, walk, q, p + (0.4 * u)[:, None, None] * [1.0, 0.0, 0.0])
+        assert found_in(actor, gliding, walk)["skid"] == pytest.approx(0.8, rel=0.02)
+        up = 0.1 * (walk.times > walk.times[0] + 0.85)  # off the ground before it glides
+        lifted = placed(actor, walk, q, p + u[:, None, None] * [0.4, 0.0, 0.0] + up[:, None, None] * [0.0, 0.0, 1.0])
+        assert found_in(actor, lifted, walk)["skid"] < 0.01
+
+    @pytest.mark.parametrize("late", [0.05, 0.1])
+    def test_delay_is_what_the_struck_point_waits(self, skeleton, walk, late):
+        actor = actor_of(skeleton)
+        motion, blow = reaction(actor, walk), blow_of(actor, walk)
+        waits = [found_in(actor, motion, walk, replace(blow, time=blow.time - wait))["delay"] for wait in (0.0, late)]
+        assert 0.0 < waits[0] < 0.06
+        assert waits[1] - waits[0] == pytest.approx(late, abs=2e-3)
+
+    def test_a_body_that_never_answers_waits_for_ever(self, skeleton, walk):
+        actor = actor_of(skeleton)
+        assert found_in(actor, walk, walk, blow_of(actor, walk))["delay"] == pytest.approx(0.4)
+
+    def test_depth_goes_on_growing_when_a_limb_comes_out_on_the_other_side(self):
+        """A gap of 10 cm either way between lines that meet within 12 cm, twice, then from the other side at once."""
+        way = np.array([0.2, 0.1, 0.03, -0.03, -0.1, -0.2, -0.1, -0.03, 0.03, -0.03, -0.1])
+        gap = way[:, None, None] * [0.0, 0.0, 1.0]
+        passed = _passed(gap, np.abs(way[:, None]) < 0.12)[:, 0]
+        assert passed.tolist() == [False, False, False, True, True, False, False, False, True, False, False]
+
+    @pytest.mark.parametrize("limb", ["upper_arm.L", "thigh.L"])
+    def test_a_limb_through_the_body_or_the_other(self, skeleton, walk, limb):
+        """An upper arm through the chest, its elbow out on the other side; a thigh through the other."""
+        actor = actor_of(skeleton)
+        body = actor.first(limb)
+        aim = {"upper_arm.L": np.array([-1.0, 0.0, 0.0]), "thigh.L": np.array([-0.6, 0.0, -0.8])}[limb]
+
+        def change(q, _p):
+            world, p = actor.canonical(walk)
+            axis = rotate(world[:, body], actor.axis[body])
+            turn = log(between(axis, np.broadcast_to(aim @ actor.axes(world[0]), axis.shape)))
+            u = np.clip((walk.times - walk.times[0] - 1.0) / 0.5, 0.0, 1.0)
+            q[:, body] = multiply(q[:, body], exp(rotate(conjugate(world[:, body]), u[:, None] * turn)))
+
+        assert found_in(actor, placed_by(actor, walk, change), walk)["penetration"] > 80.0
+
+    def test_a_moving_jaw_shows_that_a_motion_lives(self):
+        """Alone, a body that holds still is frozen only if nothing of it moves."""
+        skeleton = build(skin=True, jaw=("head", (0.0, -0.02, 1.6), (0.0, -0.1, 1.58)))
+        actor, clip = actor_of(skeleton), clip_of(skeleton, fps=60.0)
+        frames = np.arange(len(clip.frames))
+        frames[60:120] = 60  # a second
+        held = replace(clip, rotation=clip.rotation[frames], position=clip.position[frames])
+        assert found_in(actor, held)["frozen"] == pytest.approx(1.0, abs=0.05)
+
+        def chew(q, _p):
+            i = actor.first("jaw")
+            q[:, i] = multiply(q[:, i], exp(0.3 * np.sin(12.0 * clip.times)[:, None] * [1.0, 0.0, 0.0]))
+
+        assert found_in(actor, placed_by(actor, held, chew))["frozen"] < 0.1
+        beside = found_in(actor, placed_by(actor, held, chew), clip)
+        assert beside["frozen"] > 0.8  # the clip says that arms and legs should move
+
+
 class TestTools:
     def test_distance_of_segments(self, rng):
         p, q = rng.normal(size=(2, 200, 3))
@@ -194,8 +272,9 @@ class TestTools:
         s = np.linspace(0.0, 1.0, 101)
         points = [x[:, None] + s[:, None] * y[:, None] for x, y in ((p, u), (q, v))]
         brute = np.linalg.norm(points[0][:, :, None] - points[1][:, None], axis=-1).min(axis=(1, 2))
-        assert np.all(distance(p, u, q, v) < brute + 1e-12)
-        assert distance(p, u, q, v) == pytest.approx(brute, abs=0.02)  # the grid is 1 % of a segment
+        found = np.linalg.norm(separation(p, u, q, v), axis=-1)
+        assert np.all(found < brute + 1e-12)
+        assert found == pytest.approx(brute, abs=0.02)  # the grid is 1 % of a segment
 
     def test_windows(self, rng):
         x = rng.normal(size=(40, 3))

@@ -3,12 +3,14 @@
 The tables over real characters are in docs/quality_tables.md (tools/quality/table.py makes them from clips of artists).
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from core.quality import judge
+from core.quality import judge, thresholds, thresholds_added
 from core.rotation import angle
-from tools.quality import corpus, corruptions
+from tools.quality import corpus, corruptions, derive
 from tools.quality.cases import Case, canonical
 
 from .figures import build
@@ -82,6 +84,39 @@ def test_kinds_of_hits_need_a_hit(cases):
 def test_what_nobody_sees_is_no_corruption(cases):
     nothing = corruptions.Kind(corruptions.floating, (0.1, 0.1, 0.1))
     assert corruptions.corrupt(cases["walk"], nothing, 1, 0) is None
+
+
+def test_what_only_helpers_and_fingers_show_is_no_corruption():
+    actor = actor_of(build(skin=True, jaw=("head", (0.0, -0.02, 1.6), (0.0, -0.1, 1.58))))
+    clip = clip_of(actor.skeleton, fps=60.0, start=0.0)
+    case = Case("walk", "human", "walk", actor, clip, clip)
+
+    def turned(name):
+        def make(work, size):
+            return work.turned(actor.first(name), np.radians(size) * work.bump(0.5)[:, None] * [1.0, 0.0, 0.0])
+
+        return corruptions.corrupt(case, corruptions.Kind(make, (40.0, 40.0, 40.0)), 1, 0)
+
+    assert turned("jaw") is None
+    assert turned("head") is not None
+
+
+def test_sides_that_do_the_same_are_not_swapped(cases):
+    case = cases["walk"]
+    assert corruptions.corrupt(case, KINDS["swapped"], 2, 0) is not None
+    rest = case.actor.skeleton
+    still = replace(case.clip, rotation=0.0 * case.clip.rotation + rest.rotation,
+                    position=0.0 * case.clip.position + rest.head)  # fmt: skip
+    assert corruptions.corrupt(replace(case, motion=still, clip=still), KINDS["swapped"], 2, 0) is None
+
+
+def test_added_checks_answer_only_for_their_kind():
+    """Lines of an added check come from the kind it was added for; the frozen file lacks them."""
+    for name, kind in derive.ADDED.items():
+        assert kind in KINDS
+        assert name in thresholds_added.LIMITS["beyond"]
+    assert not set(derive.ADDED) & set(thresholds.LIMITS["beyond"])
+    assert all(set(table) <= set(derive.ADDED) for table in thresholds_added.LIMITS.values())
 
 
 def test_canonical_goes_both_ways(cases):

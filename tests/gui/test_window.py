@@ -234,8 +234,9 @@ def test_the_command_line_knows_the_add_on(window):
 def test_pictures_of_all_panels(window):
     """Not judged here: for people, who see at a glance whether a label is cut off."""
     window.do(
-        "from bl_ext.user_default.parametric_dynamics.blender_addon import panels\n"
-        "for cls in [cls for cls in panels.CLASSES if hasattr(cls, 'bl_parent_id')]:\n"
+        "from bl_ext.user_default.parametric_dynamics.blender_addon import panels, panels_quality\n"
+        "sub_panels = [cls for cls in panels.CLASSES if hasattr(cls, 'bl_parent_id')]\n"
+        "for cls in (*sub_panels, *panels_quality.CLASSES):\n"
         "    bpy.utils.unregister_class(cls)\n"
         "    cls.bl_idname, cls.bl_options = cls.__name__ + '_open', set()\n"
         "    cls.bl_parent_id = 'DYNAMICS_PT_main'\n"
@@ -255,4 +256,27 @@ def test_pictures_of_all_panels(window):
         window.xdotool("mousemove", left + width // 3, top + height // 2, "sleep", 1.5)
         window.picture(f"window_panels_{number + 1}.png")
         window.xdotool("click", "--repeat", 12, "--delay", 40, 5)
+    window.no_errors()
+
+
+def test_a_fault_is_shown_where_it_is(window):
+    """The button beside the worst of what the Quality sub-panel finds, pressed with the mouse."""
+    window.do(
+        "for cls in reversed(sub_panels):\n"
+        "    bpy.utils.unregister_class(cls)\n"
+        "with override(): bpy.ops.object.mode_set(mode='OBJECT')\n"
+        "rig.parametric_dynamics.impulse = 400.0\n"
+        "with override(): bpy.ops.parametric_dynamics.update_reaction()\n"
+        "from bl_ext.user_default.parametric_dynamics.blender_addon import quality\n"
+        "found = quality.kept(rig.parametric_dynamics_reactions[0])\n"
+        "check, row = next(item for item in quality.failures(found) if item[1]['bone'])\n"
+        "bpy.context.window_manager.clipboard = '{} {} {}'.format(check, round(row['frame']), row['bone'])\n"
+        "with override(): bpy.context.scene.frame_set(1)"
+    )
+    check, frame, bone = window.wait(lambda state: " " in state["clipboard"], 30, "a fault")["clipboard"].split(" ", 2)
+    window.click(*window.find_button(f'go_to_fault(check="{check}"', 0.83))
+    shown = window.wait(lambda state: state["mode"] == "POSE", 30, "pose mode")
+    assert (shown["frame"], shown["bone"]) == (int(frame), bone)
+    time.sleep(2.0)
+    window.picture("window_quality.png")
     window.no_errors()

@@ -78,6 +78,8 @@ def report():
         "clipboard": bpy.context.window_manager.clipboard,
         "active": active.name if active else "",
         "mode": bpy.context.mode,
+        "frame": bpy.context.scene.frame_current,
+        "bone": bpy.context.active_bone.name if bpy.context.active_bone else "",
         "modal": [operator.bl_idname for operator in window.modal_operators],
         "tracks": [track.name for track in animation.nla_tracks] if animation else [],
         "actions": sorted(action.name for action in bpy.data.actions),

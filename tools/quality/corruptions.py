@@ -10,6 +10,7 @@ import numpy as np
 
 from core.actor import base_role
 from core.hinges import UPPER
+from core.quality.verdict import figure_of
 from core.reference import to_joints, to_world
 from core.rotation import between, conjugate, exp, log, multiply, rotate
 
@@ -17,6 +18,7 @@ from . import cases
 
 RATE = cases.RATE
 AFTER = 0.3  # [s] after a blow, which is a jolt itself, at which a pose that jumps is a fault
+APART = 0.1  # [m] a hand's breadth, by which limbs of two sides must differ to be worth swapping
 STRENGTHS = ("slight", "middle", "full")
 VISIBLE = 0.03  # [m] a corruption that neither turns nor displaces anything enough to be seen is none
 
@@ -224,8 +226,19 @@ def leaning(work, size):
 
 
 def swapped(work, size):
-    """Left limbs do what right ones should, unmirrored, for most of a second; size: part of it."""
-    q, amount = work.joint_q.copy(), size * work.plateau(0.6, 0.1)[:, None]
+    """Left limbs do what right ones should, unmirrored, for most of a second; size: part of it.
+
+    Where both sides do the same there is nothing to swap: a hand or foot has to go APART at full strength.
+    """
+    amount = work.plateau(0.6, 0.1)[:, None]
+    ends = [i for i, role in enumerate(work.actor.roles) if base_role(role) in ("hand", "foot")]
+    way = _swap(work, amount)[1][:, ends] - work.p[:, ends]
+    return _swap(work, size * amount) if np.linalg.norm(way, axis=-1).max(initial=0.0) > APART else None
+
+
+def _swap(work, amount):
+    """World poses with the limbs swapped by an amount (T, 1)."""
+    q = work.joint_q.copy()
     rest = work.actor.skeleton.rotation[work.actor.order]
     for i, role in enumerate(work.actor.roles):
         base, _, side = role.partition(".")
@@ -367,7 +380,7 @@ KINDS = (
     Kind(floating, (6.0, 15.0, 30.0)),
     Kind(sunk, (5.0, 12.0, 25.0)),
     Kind(leaning, (10.0, 20.0, 35.0)),
-    Kind(swapped, (0.35, 0.7, 1.0), shows=15.0),
+    Kind(swapped, (0.35, 0.7, 1.0)),
     Kind(faint, (0.4, 0.2, 0.08), hit=True),
     Kind(excessive, (80.0, 120.0, 170.0), hit=True),
     Kind(wrong_way, (75.0, 120.0, 180.0), hit=True),
@@ -378,6 +391,14 @@ KINDS = (
 )
 
 
+def _seen(work, kind, q, p):
+    """Whether the judged bodies (no fingers, no helpers) show that something was done."""
+    seen = figure_of(work.actor).bodies
+    joints = to_joints(work.model, q, p)[0][:, seen]
+    turn = np.degrees(np.linalg.norm(log(multiply(conjugate(work.joint_q[:, seen]), joints)), axis=-1)).max()
+    return turn >= kind.shows or (turn <= 1.0 and np.linalg.norm((p - work.p)[:, seen], axis=-1).max() >= VISIBLE)
+
+
 def corrupt(case, kind, strength, seed):
     """The case with its motion broken; None where the kind can't be made of it or can't be seen on it."""
     if kind.hit and case.blow is None:
@@ -385,11 +406,8 @@ def corrupt(case, kind, strength, seed):
     rng = np.random.default_rng([seed, sum(map(ord, case.name + kind.name)), 7])
     work = Work(case, rng)
     made = kind.make(work, kind.sizes[strength])
-    if made is None:
+    if made is None or not _seen(work, kind, *made):
         return None
     q, p = made
-    turn = np.degrees(np.linalg.norm(log(multiply(conjugate(work.joint_q), to_joints(work.model, q, p)[0])), axis=-1))
-    if turn.max() < kind.shows and (turn.max() > 1.0 or np.linalg.norm(p - work.p, axis=-1).max() < VISIBLE):
-        return None
     name = "{}, {} {}".format(case.name, STRENGTHS[strength], kind.name)
     return replace(case, name=name, motion=cases.canonical(case.actor, case.motion, q, p))
