@@ -139,7 +139,16 @@ class Actor:
         if role == "chest":
             spine = [i for i, r in enumerate(self.roles) if base_role(r) == "spine"]
             return max(spine, key=lambda i: int(self.roles[i].partition(".")[2] or 0)) if spine else -1
-        return next((i for i, r in enumerate(self.roles) if r == role or f"{r}.1" == role or r == f"{role}.1"), -1)
+        return self._firsts.get(role, -1)
+
+    @cached_property
+    def _firsts(self) -> dict[str, int]:
+        """First body of every role; a role without a number and number 1 are the same."""
+        out: dict[str, int] = {}
+        for i, role in enumerate(self.roles):
+            for name in (role, f"{role}.1", role.removesuffix(".1")):
+                out.setdefault(name, i)
+        return out
 
     def find(self, bone: str, alternatives: tuple[str, ...], situation: str) -> int:
         """Body that takes a blow: a bone by name or role, else the first alternative the rig has."""

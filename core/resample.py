@@ -10,6 +10,8 @@ def hermite(times: Array, values: Array, at: Array) -> Array:
 
     times: (T,) ascending [s].  values: (T, ...).  at: (K,) [s]; outside the samples the end value is held.
     """
+    near = _near(times, at)
+    times, values = times[near], values[near]
     at = np.clip(at, times[0], times[-1])
     i = np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 2)
     tail = (1,) * (values.ndim - 1)
@@ -29,4 +31,11 @@ def hermite(times: Array, values: Array, at: Array) -> Array:
 
 def rotations(times: Array, q: Array, at: Array) -> Array:
     """Unit quaternions (T, ..., 4) at other times: `hermite` of the sign-continuous components, normalised."""
-    return normalize(hermite(times, continuous(q), at))
+    near = _near(times, at)
+    return normalize(hermite(times[near], continuous(q[near]), at))
+
+
+def _near(times: Array, at: Array) -> slice:
+    """The samples that matter: those around and one more at both ends, for the tangents."""
+    first, last = np.searchsorted(times, (np.min(at), np.max(at)), side="right")
+    return slice(max(int(first) - 2, 0), max(int(last) + 2, 2))

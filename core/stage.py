@@ -11,9 +11,10 @@ import numpy as np
 from . import accuracy, hinges, links, tuning
 from .actor import Actor, base_role
 from .blows import Hit, land, throttle
-from .dynamics import kinematics, with_twist
+from .dynamics import kinematics
 from .errors import SituationError
 from .forces import Force
+from .forces.world import motions
 from .model import State
 from .reference import Reference, build, to_joints, to_world
 from .rotation import Array, conjugate, rotate, to_matrix
@@ -21,7 +22,7 @@ from .situation import BoneSetting, Situation
 from .skeleton import Clip
 
 SUBSTEP, HALVINGS = 1.0 / 120.0, 5  # [s], and how often it may be halved for accuracy's sake
-COARSE = 1.0 / 20.0  # [s] between the poses at which inertias are averaged
+COARSE = 0.1  # [s] between the poses at which inertias are averaged
 
 
 class Stage:
@@ -45,7 +46,8 @@ class Stage:
         self.start = self.blows[0].start
         self.situation = self.blows[0].situation
         self.settings = self.settings_for(self.situation, settings)
-        self.kicks = [self.settings_for(blow.situation, settings) for blow in self.blows]
+        driven = [blow for blow in self.blows if blow.situation.drive == "velocities"]
+        self.kicks = [(blow, self.settings_for(blow.situation, settings)) for blow in driven]
         self.moving, self.base = self._cast(fixed)
         self.model = actor.model(self.moving, self.base)
         self.moving = np.array([len(j) > 0 for j in self.model.joints])
@@ -126,7 +128,7 @@ class Stage:
     def forces(self, reference: Reference) -> list[Force]:
         """Muscles, limits, planted feet and the blow over a stretch of the clip."""
         actor, situation = self.actor, self.situation
-        kin = kinematics(self.model, reference.arrivals())
+        kin, passing = motions(self.model, reference)
         bent = hinges.bend(actor, self.hinges, kin.R, kin.p)
         since = [(b.situation, b.struck, reference.times[:-1] - b.start) for b in self.blows]
         tone = tuning.tone(actor, since)
@@ -134,7 +136,7 @@ class Stage:
             actor,
             self.model,
             reference,
-            with_twist(self.model, kin, reference.passing()),
+            passing,
             tone,
             self.inertia,
             situation,
@@ -149,14 +151,14 @@ class Stage:
         feet = ("foot", "hand") if actor.anatomy.kind == "quadruped" else ("foot",)
         planted = [i for i, r in enumerate(actor.roles) if base_role(r) in feet and self.moving[i] and i not in loose]
         if self.base >= 0 and planted:
-            forces.append(tuning.feet(actor, self.model, reference, kin, np.array(planted)))
+            forces.append(tuning.feet(actor, self.model, reference, (kin, passing), np.array(planted)))
         return [*forces, *self.pulses]
 
     def kicked(self, state: State, time: float, reference: Reference) -> State:
         """The state with the document's initial velocities of the blows that land at this moment."""
         twist = state.twist.copy()
-        for blow, settings in zip(self.blows, self.kicks, strict=True):
-            if blow.situation.drive != "velocities" or abs(blow.start - time) > 1e-6:
+        for blow, settings in self.kicks:
+            if abs(blow.start - time) > 1e-6:
                 continue
             q, _ = to_world(self.model, reference.rotation[0], reference.position[0])
             for i in np.flatnonzero(self.moving):

@@ -177,11 +177,13 @@ def _limit_spring(inertia: Array) -> tuple[Array, Array]:
     return omega**2 * size, 2.0 * LIMIT_RATIO * omega * size
 
 
-def feet(actor: Actor, model: Model, reference: Reference, kin: Kinematics, bodies: np.ndarray) -> WorldSpring:
-    """Feet held where the clip has them, stiff enough for the whole body's weight."""
+def feet(
+    actor: Actor, model: Model, reference: Reference, kins: tuple[Kinematics, Kinematics], bodies: np.ndarray
+) -> WorldSpring:
+    """Feet held where the clip has them, stiff enough for the whole body's weight.  kins: as in `Track.of_clip`."""
     mass = float(actor.masses.mass.sum())
     omega = 2.0 * np.pi * FOOT_FREQUENCY
     shape = np.diag([FOOT_LEVER**2] * 3 + [1.0] * 3)
     K = np.tile(omega**2 * mass * shape, (len(bodies), 1, 1))
     D = np.tile(2.0 * omega * mass * shape, (len(bodies), 1, 1))
-    return WorldSpring.of_clip(model, reference, bodies, K, D, kin)
+    return WorldSpring.of_clip(model, reference, bodies, K, D, kins)

@@ -27,11 +27,16 @@ class Track:
 
     @classmethod
     def of_clip(
-        cls, model: Model, reference: Reference, bodies: np.ndarray, points: Array, kin: Kinematics | None = None
+        cls,
+        model: Model,
+        reference: Reference,
+        bodies: np.ndarray,
+        points: Array,
+        kins: tuple[Kinematics, Kinematics] | None = None,
     ) -> "Track":
-        """Of points (m, 3) [m] in the frames of the bodies (m,).  kin: of the reference's arrivals, where at hand."""
-        kin = kin or kinematics(model, reference.arrivals())
-        passing = with_twist(model, kin, reference.passing())
+        """Of points (m, 3) [m] in the frames of the bodies (m,).  kins: of the reference's arrivals, and
+        with its passing twists, where at hand."""
+        kin, passing = kins or motions(model, reference)
         a = model.ancestor @ (passing.c + apply(kin.X, reference.acceleration))
         R = kin.R[:, bodies]
         p = kin.p[:, bodies] + apply(R, points)
@@ -60,10 +65,10 @@ class WorldSpring:
         bodies: np.ndarray,
         K: Array,
         D: Array,
-        kin: Kinematics | None = None,
+        kins: tuple[Kinematics, Kinematics] | None = None,
     ) -> "WorldSpring":
-        """To the clip's own motion of the bodies; K, D: (m, 6, 6).  kin: as in `Track.of_clip`."""
-        return cls(bodies, K, D, Track.of_clip(model, reference, bodies, np.zeros((len(bodies), 3)), kin))
+        """To the clip's own motion of the bodies; K, D: (m, 6, 6).  kins: as in `Track.of_clip`."""
+        return cls(bodies, K, D, Track.of_clip(model, reference, bodies, np.zeros((len(bodies), 3)), kins))
 
     def add(self, load: Load, step: Step) -> None:
         """Wrench and impedance at the body's origin, moved to the shared frame."""
@@ -77,6 +82,12 @@ class WorldSpring:
         f = -apply(self.stiffness, e) - apply(self.damping, e_dot) + apply(Z, clip.acceleration[k])
         back = np.swapaxes(at, -1, -2)
         load.add_body(self.bodies, apply(back, f), back @ Z @ at)
+
+
+def motions(model: Model, reference: Reference) -> tuple[Kinematics, Kinematics]:
+    """Kinematics (K, ...) of a reference: with the twists of arrival, and with those in passing."""
+    kin = kinematics(model, reference.arrivals())
+    return kin, with_twist(model, kin, reference.passing())
 
 
 def to_point(p: Array) -> Array:
