@@ -70,17 +70,20 @@ def save(context, armature, path, *, name, frames, whole_clip=False):
         raise FileError("'{}' is no file I can write. Use one of {}.".format(Path(path).name, ", ".join(FORMATS)))
 
 
-def fbx(context, armature, path, *, name, frames, whole_clip=False):
-    """One FBX take called `name` over the frames (start, end), or over the whole clip and the reaction."""
-    with _staged(context, armature, name, frames, whole_clip) as collection, _whole(path) as part:
+def fbx(context, armature, path, *, name, frames, whole_clip=False, besides=()):
+    """One FBX take called `name` over the frames (start, end), or over the whole clip and the reaction.
+
+    besides: objects that are written with the character.
+    """
+    with _staged(context, armature, name, frames, whole_clip, besides) as collection, _whole(path) as part:
         bpy.ops.export_scene.fbx(filepath=str(part), check_existing=False, collection=collection, **FBX)
 
 
-def glb(context, armature, path, *, name, frames, whole_clip=False):
-    """One glTF animation called `name`, beginning at time 0."""
+def glb(context, armature, path, *, name, frames, whole_clip=False, besides=()):
+    """One glTF animation called `name`, beginning at time 0.  Otherwise as `fbx`."""
     known = bpy.ops.export_scene.gltf.get_rna_type().properties.keys()
     options = {key: value for key, value in GLTF.items() if key in known}
-    with _staged(context, armature, name, frames, whole_clip) as collection, _whole(path) as part:
+    with _staged(context, armature, name, frames, whole_clip, besides) as collection, _whole(path) as part:
         bpy.ops.export_scene.gltf(filepath=str(part), check_existing=False, collection=collection, **options)
 
 
@@ -140,7 +143,7 @@ def _range(armature, frames, whole_clip):
 
 
 @contextlib.contextmanager
-def _staged(context, armature, name, frames, whole_clip):
+def _staged(context, armature, name, frames, whole_clip, besides):
     """The scene named and cut for the export; gives the name of a collection of what is to be exported."""
     scene = context.scene
     start, end = _range(armature, frames, whole_clip)
@@ -155,7 +158,7 @@ def _staged(context, armature, name, frames, whole_clip):
             namesake.name = name + " (kept)"
         scene.name, scene.use_preview_range = name, False
         scene.frame_start, scene.frame_end = start, end
-        for item in parts(armature):
+        for item in [*parts(armature), *besides]:
             collection.objects.link(item)
             if item.name in armature.data.bones:
                 renamed.append((item, item.name))

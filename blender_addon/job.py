@@ -20,7 +20,7 @@ from ..core.react import Hit, Reaction, react
 from ..core.rotation import Array
 from ..core.situation import Situation
 from ..core.skeleton import Clip
-from . import choosing, layer, mapping, rig, source
+from . import choosing, layer, mapping, records, rig, source
 from . import clip as clips
 from .channels import Channels, frame_grid
 
@@ -92,15 +92,27 @@ class Job:
             over=over,
             warnings=self.warnings,
         )
-        _mark(armature.parametric_dynamics_reactions[baked].action, self, reaction)
+        record = armature.parametric_dynamics_reactions[baked]
+        landed = _landed(self, reaction)
+        record.landed = records.dump(landed)
+        for hit in landed:  # markers in the layer's action: the NLA editor shows them
+            text = "{bone} {impulse:.3g} N s".format(**hit)
+            record.action.pose_markers.new(text).frame = round(hit["frame"])
         return baked
 
 
-def _mark(action, job: Job, reaction: Reaction) -> None:
-    """A marker in the layer's action for every hit, named after bone and strength: the NLA editor shows it."""
-    for blow, given in zip(reaction.blows, reaction.given, strict=True):
-        text = "{} {:.3g} N s".format(job.actor.names[blow.struck], np.linalg.norm(given))
-        action.pose_markers.new(text).frame = round(blow.start * job.clip.fps)
+def _landed(job: Job, reaction: Reaction) -> list[dict]:
+    """Every hit as it landed, ready for JSON.  point: from the bone's head, in its axes [rig units]; impulse: [N s]."""
+    return [
+        {
+            "frame": round(blow.start * job.clip.fps, 4),
+            "bone": job.actor.names[blow.struck],
+            "point": (blow.point / job.actor.masses.scale).round(6).tolist(),
+            "direction": blow.direction.round(6).tolist(),
+            "impulse": round(float(np.linalg.norm(given)), 4),
+        }
+        for blow, given in zip(reaction.blows, reaction.given, strict=True)
+    ]
 
 
 def read(context, armature, situation, hit=None, *, further=(), settings=None, roles=None, height=0.0) -> Job:

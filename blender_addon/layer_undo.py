@@ -242,3 +242,28 @@ def write_back(rig: Any, path: str, position: int, value: float) -> None:
         rig.path_resolve(path)[position] = value
     except (ValueError, KeyError, IndexError):
         return
+
+
+class without:
+    """While it lasts, the reaction and those above it are muted, with what goes on for it; holds keep what is."""
+
+    def __init__(self, context, armature, record):
+        self.context, self.armature = context, armature
+        kept = armature.parametric_dynamics_reactions
+        place = kept.find(record.name)
+        strips = [s for _, s, kind in own_strips(armature, record) if kind == "continuation"]
+        for above in kept[place:]:
+            strips += [s for _, s, kind in own_strips(armature, above) if kind == "action"]
+        self.muted = [strip for strip in strips if not strip.mute]
+
+    def __enter__(self):
+        self._mute(True)
+
+    def __exit__(self, *_):
+        self._mute(False)
+
+    def _mute(self, mute):
+        for strip in self.muted:
+            strip.mute = mute
+        self.armature.update_tag(refresh={"OBJECT", "DATA", "TIME"})
+        self.context.view_layer.update()

@@ -157,7 +157,7 @@ class DYNAMICS_OT_update_reaction(Solving, Operator):
             text = "'{}' blends two actions. Remove it, then blend them anew."
             raise layer.LayerError(text.format(record.name))
         made = settings.recipe(armature) if self.source == "SETTINGS" else recipe.loads(record.recipe)
-        with without(context, armature, record):
+        with layer_undo.without(context, armature, record):
             job = recipe.prepare(context, armature, made)
         self._recipe = recipe.dated(made, job)
         return job
@@ -268,31 +268,6 @@ def tell(operator, name, job, reaction):
     peaks = reaction.peaks()
     bone = max(peaks, key=peaks.get, default="")
     operator.report({"INFO"}, "Baked '{}': '{}' turns most, {:.0f}°.".format(name, bone, peaks.get(bone, 0.0)))
-
-
-class without:
-    """While it lasts, the reaction and those above it are muted, with what goes on for it; holds keep what is."""
-
-    def __init__(self, context, armature, record):
-        self.context, self.armature = context, armature
-        kept = armature.parametric_dynamics_reactions
-        place = kept.find(record.name)
-        strips = [s for _, s, kind in layer_undo.own_strips(armature, record) if kind == "continuation"]
-        for above in kept[place:]:
-            strips += [s for _, s, kind in layer_undo.own_strips(armature, above) if kind == "action"]
-        self.muted = [strip for strip in strips if not strip.mute]
-
-    def __enter__(self):
-        self._mute(True)
-
-    def __exit__(self, *_):
-        self._mute(False)
-
-    def _mute(self, mute):
-        for strip in self.muted:
-            strip.mute = mute
-        self.armature.update_tag(refresh={"OBJECT", "DATA", "TIME"})
-        self.context.view_layer.update()
 
 
 def rename(armature, record, name):

@@ -71,7 +71,9 @@ def _reactions(layout, armature):
     row = layout.row(align=True)
     row.operator("parametric_dynamics.edit_base", icon="GREASEPENCIL")
     row.operator("parametric_dynamics.flatten", icon="NLA_PUSHDOWN")
-    layout.operator("parametric_dynamics.export_fbx", icon="EXPORT")
+    row = layout.row(align=True)
+    row.operator("parametric_dynamics.export_fbx", icon="EXPORT")
+    row.operator("parametric_dynamics.export_takes", text="For Engine", icon="EXPORT")
 
 
 class DYNAMICS_PT_muscles(SubPanel, Panel):

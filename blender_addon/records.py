@@ -34,6 +34,7 @@ class DYNAMICS_PG_reaction(PropertyGroup):
     warnings: StringProperty(name="Warnings", description="What the reaction left out (JSON)", override=OVERRIDE)
     recipe: StringProperty(name="Recipe", description="The settings that made it (JSON)", override=OVERRIDE)
     quality: StringProperty(name="Quality", description="Its grade and what failed (JSON)", override=OVERRIDE)
+    landed: StringProperty(name="Landed", description="Where and how its hits landed (JSON)", override=OVERRIDE)
     fingerprint: StringProperty(name="Fingerprint", description="What it was solved on", override=OVERRIDE)
 
 
