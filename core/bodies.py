@@ -104,14 +104,16 @@ def _solids(skeleton: Skeleton, home: np.ndarray, scale: float) -> tuple[Array, 
         return volume, com, second, near
     owner = np.where(skin.owner >= 0, home[skin.owner], -1)
     # Importers split vertices at seams: equal positions are one vertex again, or every seam would look like a hole.
-    points, weld = np.unique(skin.vertices, axis=0, return_inverse=True)
-    triangles, corners = weld.reshape(-1)[skin.triangles], owner[skin.triangles]
+    points, weld = polyhedron.welded(skin.vertices)
+    triangles, corners = weld[skin.triangles], owner[skin.triangles]
     middle = np.where(corners[:, 1] == corners[:, 2], corners[:, 1], corners[:, 0])  # two of three, else the first
     for i in np.unique(middle[middle >= 0]):
         own = triangles[middle == i]
-        used = np.unique(own)
+        used = np.flatnonzero(np.bincount(own.ravel()))
+        index = np.zeros(used[-1] + 1, dtype=int)
+        index[used] = np.arange(len(used))
         near[i] = (points[used] - skeleton.head[i]) * scale
-        v, first, moment = polyhedron.moments(polyhedron.close(own, (points - skeleton.head[i]) * scale))
+        v, first, moment = polyhedron.moments(polyhedron.close(index[own], near[i]))
         com[i] = near[i].mean(axis=0)
         box = float(np.prod(np.ptp(near[i], axis=0)))
         if v > 0.02 * box and v > 1e-7:

@@ -8,6 +8,18 @@ import numpy as np
 
 from .rotation import Array, cross
 
+TABLE = 1000  # vertices up to which a table of all pairs is the quickest way to look edges up
+
+
+def welded(vertices: Array) -> tuple[Array, np.ndarray]:
+    """(points (P, 3), number (V,) of the point at each vertex): vertices (V, 3) at one place are one point."""
+    order = np.lexsort(vertices.T)
+    ranked = vertices[order]
+    new = np.concatenate(([True], np.any(ranked[1:] != ranked[:-1], axis=1)))
+    number = np.empty(len(vertices), dtype=int)
+    number[order] = np.cumsum(new) - 1
+    return ranked[new], number
+
 
 def moments(triangles: Array) -> tuple[float, Array, Array]:
     """(volume, first moment (3,), second moment (3, 3)) of the solid inside triangles (M, 3, 3), about the origin.
@@ -34,7 +46,7 @@ def close(triangles: np.ndarray, vertices: Array) -> Array:
     corners = vertices[triangles]
     edges: np.ndarray = np.concatenate((triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]))
     key, reverse = edges @ (len(vertices), 1), edges @ (1, len(vertices))
-    boundary = edges[~np.isin(key, reverse)]
+    boundary = edges[~np.isin(key, reverse, kind="table" if len(vertices) < TABLE else "sort")]
     if len(boundary) == 0:
         return corners
     label = _components(boundary)
