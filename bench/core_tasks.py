@@ -11,7 +11,7 @@ import numpy as np
 
 from core.dynamics import forward, forward_dense, forward_tree, kinematics
 from core.dynamics.load import Load
-from core.simulate import step
+from core.simulate import keep_memory, step
 from tests.core.finger import finger
 
 from . import band, engines, plain, reaction, trees
@@ -59,6 +59,7 @@ def has(module):
 
 def stepper(scene, solver=forward):
     """One sub-step of the default integrator, from the same state every time."""
+    keep_memory()  # as `simulate` does
     return partial(step, scene.model, scene.reference, scene.forces, trees.GRAVITY, scene.run, solver)
 
 

@@ -17,6 +17,7 @@ from .errors import ModelError
 from .limbs import Limbs
 from .limbs import build as limbs
 from .rotation import Array, to_matrix
+from .spatial import apply, apply_T
 
 FIXED: Array = np.zeros((0, 6))
 SPHERICAL: Array = np.eye(6)[:3]
@@ -145,28 +146,38 @@ class Model:
         return len(self.dof_body)
 
     @cached_property
+    def aligned(self) -> bool:
+        """Whether every degree of freedom moves along one of the six coordinates of its joint's twist."""
+        return bool(np.all(np.sort(self.dof_axis, axis=1) == np.eye(6)[-1])) and self.nv == len(
+            np.unique(6 * self.dof_body + self.dof_axis.argmax(axis=1))
+        )
+
+    @cached_property
     def width(self) -> int:
-        """The most degrees of freedom any joint has."""
-        return max((len(j) for j in self.joints), default=0)
-
-    @cached_property
-    def subspace(self) -> Array:
-        """(n, 6, width) the joints' axes as columns, zero where a joint has fewer."""
-        out = np.zeros((self.n, 6, self.width))
-        for i, joint in enumerate(self.joints):
-            out[i, :, : len(joint)] = joint.T
-        return out
-
-    @cached_property
-    def subspace_T(self) -> Array:  # noqa: N802  a transpose
-        """(n, width, 6) the same as rows."""
-        return np.ascontiguousarray(np.swapaxes(self.subspace, -1, -2))
+        """Columns of tables by body and degree of freedom: six if aligned, else the most that any joint has."""
+        return 6 if self.aligned else max((len(j) for j in self.joints), default=0)
 
     @cached_property
     def slot(self) -> np.ndarray:
-        """(nv,) flat index of each degree of freedom in an (n, width) table."""
-        first = np.concatenate([np.arange(len(j)) for j in self.joints]) if self.nv else np.zeros(0)
-        return (self.dof_body * self.width + first).astype(int)
+        """(nv,) flat index of each degree of freedom in an (n, width) table; where aligned, a table of twists."""
+        if self.aligned:
+            return 6 * self.dof_body + self.dof_axis.argmax(axis=1)
+        first = np.concatenate([np.arange(len(j)) for j in self.joints])
+        return self.dof_body * self.width + first
+
+    @cached_property
+    def used(self) -> Array:
+        """(n, width) 1.0 where a slot has a degree of freedom."""
+        out = np.zeros((self.n, self.width))
+        out.reshape(-1)[self.slot] = 1.0
+        return out
+
+    @cached_property
+    def subspace(self) -> Array:
+        """(n, 6, width) the joints' axes as columns, zero where a slot is unused."""
+        out = np.zeros((self.n, self.width, 6))
+        out.reshape(-1, 6)[self.slot] = self.dof_axis
+        return np.ascontiguousarray(np.swapaxes(out, -1, -2))
 
     @cached_property
     def above(self) -> Array:
@@ -229,18 +240,26 @@ class Model:
         out[..., self.slot] = u
         return out.reshape(u.shape[:-1] + (self.n, self.width))
 
-    def expand(self, u: Array) -> Array:
-        """Accelerations by degree of freedom (..., nv) to joint twists (..., n, 6)."""
-        return (self.subspace @ self.table(u)[..., None])[..., 0]
-
-    def coordinates(self, twist: Array) -> Array:
-        """The dynamic part of joint twists (..., n, 6) by degree of freedom (..., nv)."""
-        return self.by_dof((self.coordinate @ twist[..., None])[..., 0])
-
     def by_dof(self, table: Array) -> Array:
         """The used slots (..., nv) of a table (..., n, width)."""
         return table.reshape(table.shape[:-2] + (-1,)).take(self.slot, axis=-1)
 
+    def expand(self, u: Array) -> Array:
+        """Accelerations by degree of freedom (..., nv) to joint twists (..., n, 6)."""
+        return self.table(u) if self.aligned else apply(self.subspace, self.table(u))
+
+    def coordinates(self, twist: Array) -> Array:
+        """The dynamic part of joint twists (..., n, 6) by degree of freedom (..., nv)."""
+        return self.by_dof(twist if self.aligned else apply(self.coordinate, twist))
+
     def project(self, f: Array) -> Array:
         """Joint forces (..., n, 6) to forces by degree of freedom (..., nv)."""
-        return self.by_dof((f[..., None, :] @ self.subspace)[..., 0, :])
+        return self.by_dof(f if self.aligned else apply_T(self.subspace, f))
+
+    def blocks(self, Z: Array) -> Array:
+        """Joint impedances (..., n, 6, 6) by degree of freedom (..., n, width, width); of use where slots are used."""
+        return Z if self.aligned else np.swapaxes(self.subspace, -1, -2) @ Z @ self.subspace
+
+    def axes(self, X: Array) -> Array:
+        """Joint axes (..., n, 6, width) as X (..., n, 6, 6) moves them; of use where slots are used."""
+        return X if self.aligned else X @ self.subspace

@@ -57,9 +57,19 @@ def simulate(
     Raises SimulationError naming the bone where the motion is no longer finite.
     """
     run = start or Run(0, reference.state(0))
+    keep_memory()
     while run.k < reference.steps:
         run = step(model, reference, forces, gravity, run, solver, refresh)
         yield run
+
+
+def keep_memory() -> None:
+    """Let the C library keep the memory of large arrays that are dropped, for the next ones.
+
+    The arrays of a batch would go back to the system, and come from it anew, page by page, hundreds of times in a step.
+    glibc keeps what is no larger than the largest block that was ever dropped, up to 32 MB; others don't mind.
+    """
+    np.empty(31 * 2**20, dtype=np.uint8)
 
 
 def moment(

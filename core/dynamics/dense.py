@@ -25,10 +25,9 @@ def body_forces(model: Model, kin: Kinematics, load: Load, u: Array | None = Non
 
 def joint_impedance(model: Model, Z: Array) -> Array:
     """(..., nv, nv) block-diagonal impedance by degree of freedom from joint impedances (..., n, 6, 6)."""
-    blocks = model.subspace_T @ Z @ model.subspace
     into, out_of = model.block
     out = np.zeros(Z.shape[:-3] + (model.nv * model.nv,))
-    out[..., into] = blocks.reshape(Z.shape[:-3] + (-1,))[..., out_of]
+    out[..., into] = model.blocks(Z).reshape(Z.shape[:-3] + (-1,)).take(out_of, axis=-1)
     return out.reshape(Z.shape[:-3] + (model.nv, model.nv))
 
 
@@ -39,7 +38,8 @@ def mass_matrix(model: Model, kin: Kinematics, body_Z: Array | None = None) -> A
     composite = (model.ancestor.T @ flat).reshape(inertia.shape)
     carried = np.swapaxes(composite @ kin.S, -1, -2)
     F = carried.reshape(carried.shape[:-3] + (-1, 6)).take(model.slot, axis=-2)
-    half = kin.axes(model) @ np.swapaxes(F, -1, -2) * model.above
+    half = kin.axes(model) @ np.swapaxes(F, -1, -2)
+    half *= model.above
     return half + np.swapaxes(half, -1, -2)
 
 
@@ -49,7 +49,7 @@ def equations(model: Model, kin: Kinematics, load: Load) -> tuple[Array, Array]:
     if load.Z is not None:
         H = H + joint_impedance(model, load.Z)
     carried = model.ancestor.T @ body_forces(model, kin, load)
-    return H, model.by_dof((carried[..., None, :] @ kin.S)[..., 0, :])
+    return H, model.by_dof(apply_T(kin.S, carried))
 
 
 def joint_forces(model: Model, load: Load) -> Array:

@@ -20,7 +20,8 @@ class Kinematics:
     """Everything that follows from a state alone; spatial quantities in the shared frame at `origin`.
 
     R: (..., n, 3, 3) body to world.  p: (..., n, 3) body origins relative to `origin`.  origin: (..., 3) world.
-    X: (..., n, 6, 6) motions body to shared frame.  I: (..., n, 6, 6) inertias.  S: (..., n, 6, width) joint axes.
+    X: (..., n, 6, 6) motions body to shared frame.  I: (..., n, 6, 6) inertias.  S: (..., n, 6, width) joint axes;
+    columns of unused slots mean nothing.
     vJ: (..., n, 6) body velocities relative to the parents, V: (..., n, 6) in the world.
     """
 
@@ -85,4 +86,4 @@ def kinematics(model: Model, state: State) -> Kinematics:
     p = T[..., :3, 3]
     X, inertia = motion_transform(R, p), moved_inertia(T, model.pseudo)
     vJ = apply(X, state.twist)
-    return Kinematics(R, p, origin, X, inertia, X @ model.subspace, vJ, model.ancestor @ vJ)
+    return Kinematics(R, p, origin, X, inertia, model.axes(X), vJ, model.ancestor @ vJ)

@@ -4,13 +4,11 @@ Each joint answers alone, with the inertia of all it carries, to the force that 
 No system is solved: for very fast hits and for crowds.  On the clip, and for a single moving joint, it is exact.
 """
 
-from typing import Any
-
 import numpy as np
 
 from ..model import Model
 from ..rotation import Array
-from ..spatial import apply
+from ..spatial import apply, apply_T, solve
 from .dense import body_forces, joint_forces
 from .kinematics import Kinematics
 from .load import Load
@@ -20,18 +18,13 @@ def forward(model: Model, kin: Kinematics, load: Load) -> Array:
     """Accelerations (..., nv) of the dynamic degrees of freedom under the load, each joint by itself."""
     expected = model.coordinates(load.expected)
     carried = model.ancestor.T @ body_forces(model, kin, load, expected)
-    rest = joint_forces(model, load) - model.by_dof((carried[..., None, :] @ kin.S)[..., 0, :])
+    rest = joint_forces(model, load) - model.by_dof(apply_T(kin.S, carried))
     if load.Z is not None:
         rest = rest - model.project(apply(load.Z, model.expand(expected)))
     inertia = kin.I if load.body_Z is None else kin.I + load.body_Z
     flat = model.ancestor.T @ inertia.reshape(inertia.shape[:-2] + (36,))
-    D: Any = np.linalg.inv(np.swapaxes(kin.S, -1, -2) @ flat.reshape(inertia.shape) @ kin.S + _impedance(model, load))
-    return expected + model.by_dof(apply(D, model.table(rest)))
-
-
-def _impedance(model: Model, load: Load) -> Array:
-    """(..., n, width, width) joint impedances by degree of freedom; 1 on the diagonal of unused slots."""
-    unused = np.ones((model.n, model.width))
-    unused.reshape(-1)[model.slot] = 0.0
-    out = unused[:, :, None] * np.eye(model.width)
-    return out if load.Z is None else out + model.subspace_T @ load.Z @ model.subspace
+    S = kin.S * model.used[:, None, :]
+    D = np.swapaxes(S, -1, -2) @ flat.reshape(inertia.shape) @ S + (1.0 - model.used)[:, :, None] * np.eye(model.width)
+    if load.Z is not None:
+        D = D + np.swapaxes(model.subspace, -1, -2) @ load.Z @ model.subspace
+    return expected + model.by_dof(solve(D, model.table(rest)))

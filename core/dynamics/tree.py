@@ -53,8 +53,10 @@ def _inward(model: Model, kin: Kinematics, load: Load) -> tuple[Array, list[Arra
         F[..., 6] -= tau[..., tier.dofs]
         F = F.reshape(batch + (k, m, 7)) * tier.used
         S_T = np.swapaxes(axes[..., tier.dofs, :].reshape(batch + (k, m, 6)), -1, -2)
-        half = F[..., :6] @ S_T * tier.above
-        H = half + np.swapaxes(half, -1, -2) + Z[..., z : z + k * m * m].reshape(batch + (k, m, m))
+        half = F[..., :6] @ S_T
+        half *= tier.above
+        H = half + np.swapaxes(half, -1, -2)
+        H += Z[..., z : z + k * m * m].reshape(batch + (k, m, m))
         answer: Any = np.linalg.solve(H, F)
         shown = composite[..., 0, :].reshape(batch + (k, 6, 7)) - np.swapaxes(F[..., :6], -1, -2) @ answer
         shown = tier.sums @ shown.reshape(batch + (k, 42))
@@ -84,6 +86,5 @@ def _impedance(model: Model, load: Load) -> Array:
     table = np.zeros(load.force.shape[:-2] + (model.n * model.width**2 + 2,))
     table[..., -1] = 1.0
     if load.Z is not None:
-        blocks = model.subspace_T @ load.Z @ model.subspace
-        table[..., :-2] = blocks.reshape(table.shape[:-1] + (-1,))
+        table[..., :-2] = model.blocks(load.Z).reshape(table.shape[:-1] + (-1,))
     return table.take(model.limbs.blocks, axis=-1)
