@@ -36,7 +36,7 @@ def _grade(layout, context, name, found):
         icon = ICONS["bad" if quality.is_bad(row) else "less good"]
         text.label(text=quality.headline(check, row), icon=icon, translate=False)
         where = "{}frame {:.0f}; {}".format(row["bone"] and row["bone"] + ", ", row["frame"], quality.limit(row))
-        wrapped(text, context, where, "BLANK1", taken=6)
+        wrapped(text, context, where, "BLANK1", taken=3)
         button = line.operator("parametric_dynamics.go_to_fault", text="", icon="FORWARD")
         button.check, button.bone, button.frame = check, row["bone"], row["frame"]
 
