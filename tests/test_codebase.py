@@ -209,3 +209,17 @@ class TestTheRules:
 
     def test_annotation_rule(self):
         assert annotation_faults("from __future__ import annotations\n" + GOOD_OPERATOR)
+
+
+NAMED_TEST = re.compile(r"`(?:tests/\w+/)?(test_\w+\.py)::(?:\w+::)?(test_\w+)`")
+
+
+def test_the_tests_that_documents_name_exist():
+    """Documents name tests as `file.py::test`: a reader must find them."""
+    sources: dict[str, str] = {}
+    for path in (REPO / "tests").rglob("test_*.py"):
+        sources[path.name] = sources.get(path.name, "") + path.read_text(encoding="utf-8")
+    documents = [*REPO.glob("*.md"), *(REPO / "docs").glob("*.md")]
+    named = [(d.name, *found) for d in documents for found in NAMED_TEST.findall(d.read_text(encoding="utf-8"))]
+    assert len(named) > 30
+    assert [entry for entry in named if f"def {entry[2]}(" not in sources.get(entry[1], "")] == []

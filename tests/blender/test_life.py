@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import actions, hints, staleness
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions, hints, job, staleness
 
 from .interface_tools import OPS, add_demo, layers, names, peak
 from .layer_tools import farthest, joints, set_frame
@@ -201,6 +201,75 @@ class TestEditBase:
         kinds = [area.ui_type for area in bpy.context.window_manager.windows[0].screen.areas]
         OPS.edit_base()
         assert [area.ui_type for area in bpy.context.window_manager.windows[0].screen.areas] == kinds
+
+
+class TestTogether:
+    """Several reactions, several rigs."""
+
+    def test_overlapping_reactions_have_tracks_of_their_own(self, hit):
+        OPS.apply_hit_reaction(frame=9.0)
+        tracks, made = layers(hit), [record.action for record in hit.parametric_dynamics_reactions]
+        assert len({track.name for track in tracks}) == 2 == len(set(made))
+        assert all(len(track.strips) == 1 for track in tracks)
+
+    def test_rigs_that_share_an_action(self, demo):
+        alone = after(demo)
+        OPS.remove_all()
+        walk = bpy.data.actions["Walk"]
+        for part in (demo, *demo.children):
+            part.select_set(True)  # the mesh weighs the bones
+        bpy.ops.object.duplicate()
+        other = bpy.context.active_object
+        own, slot = other.animation_data.action, actions.slot_identifier(demo.animation_data)
+        actions.assign(other.animation_data, walk, slot)
+        if own != walk:
+            bpy.data.actions.remove(own)
+        still = joints(other, FRAMES)
+        bpy.context.view_layer.objects.active = demo
+        np.testing.assert_allclose(after(demo), alone, atol=1e-3)
+        assert farthest(joints(other, FRAMES), still) < 1e-3, "the other one goes on walking"
+        bpy.context.view_layer.objects.active = other
+        np.testing.assert_allclose(after(other), alone, atol=1e-3)
+        OPS.remove_all()
+        assert farthest(joints(other, FRAMES), still) < 0.01 and other.animation_data.action == walk
+        assert len(demo.parametric_dynamics_reactions) == 1 and stale(demo) == []
+
+    def test_nothing_of_ours_runs_while_the_scene_plays(self, hit):
+        modules = [f.__module__ for name in dir(bpy.app.handlers) if name.startswith("frame_change")
+                   for f in getattr(bpy.app.handlers, name)]  # fmt: skip
+        assert not [name for name in modules if "parametric_dynamics" in name]
+        assert not [name for name in bpy.app.driver_namespace if "dynamics" in name.lower()]
+        read = []
+        counted = staleness.fingerprint
+        staleness.fingerprint = lambda *given: read.append(given) or counted(*given)
+        try:
+            stale(hit)
+            for frame in range(1, 20):
+                set_frame(frame)
+                stale(hit)  # what the panel asks at every redraw
+        finally:
+            staleness.fingerprint = counted
+        assert len(read) <= 1
+
+    def test_a_run_that_broke_leaves_no_mark(self, demo, monkeypatch):
+        before = sorted(demo.keys()), sorted(bpy.context.scene.keys())
+        with monkeypatch.context() as broken:
+            broken.setattr(job.Job, "solve", breaks)
+            with pytest.raises(RuntimeError, match="a bug"):
+                OPS.apply_hit_reaction(frame=8.0)
+        assert (sorted(demo.keys()), sorted(bpy.context.scene.keys())) == before
+        assert OPS.apply_hit_reaction(frame=8.0) == {"FINISHED"} and len(layers(demo)) == 1
+
+
+def after(rig):
+    """Where the joints of a rig are with a hit of ours."""
+    OPS.apply_hit_reaction(frame=8.0)
+    return joints(rig, FRAMES)
+
+
+def breaks(_job):
+    yield 0.1
+    raise ZeroDivisionError("a bug")
 
 
 class TestFlatten:
