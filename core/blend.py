@@ -13,8 +13,7 @@ import numpy as np
 from .pose import IMPORTANT, UNIMPORTANT, VERY_IMPORTANT, Pose
 from .react import Reaction
 from .reference import to_joints
-from .resample import hermite
-from .rotation import Array, angle, continuous, exp, multiply, normalize, slerp
+from .rotation import Array, angle, conjugate, continuous, multiply, normalize, slerp
 from .skeleton import Clip
 
 NOTED = np.radians(5.0)  # motion of a bone that doubles a clip's importance there
@@ -78,15 +77,18 @@ def of_clip(reaction: Reaction, clip: Clip, importance: float = UNIMPORTANT) -> 
     return Layer(rotation, position, np.full(rotation.shape[1], importance))
 
 
-def of_reaction(reaction: Reaction, times: Array, importance: float = VERY_IMPORTANT) -> Layer:
-    """The reaction in its joints, on top of what is blended before it.
+def of_reaction(reaction: Reaction, clip: Clip, importance: float = VERY_IMPORTANT) -> Layer:
+    """The reaction to a clip in its joints, on top of what is blended before it, for `blend` at the clip's times.
 
-    Its own fading is its transition; it has nothing to say about bodies that it doesn't move.
+    It brings its own fading; it has nothing to say about bodies that it doesn't move.
     """
-    at = np.clip(times, reaction.times[0], reaction.times[-1])
-    turn, travel = (hermite(reaction.times, values, at) for values in (reaction.turn, reaction.travel))
+    own, shown = (to_joints(reaction.model, *x) for x in (reaction.actor.canonical(clip), reaction.poses(clip)))
     moved = np.where(reaction.moving, importance * reaction.weights, 0.0)
-    return Layer(exp(turn), travel, moved, reaction.amount, relative=True)
+
+    def amount(times: Array) -> Array:
+        return np.asarray((times > reaction.start) & (times < reaction.end), dtype=np.float64)
+
+    return Layer(multiply(conjugate(own[0]), shown[0]), shown[1] - own[1], moved, amount, relative=True)
 
 
 def automatic(base: Layer, other: Layer, size: float = 1.0) -> tuple[Array, Array]:

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from .actor import Actor
 from .blows import Blow, Hit, shown
 from .dynamics import forward, forward_light
 from .errors import SimulationError
+from .footing import Footing
 from .model import Model
 from .reference import Reference, to_joints, to_world
 from .resample import hermite
@@ -35,7 +36,8 @@ class Reaction:
     blows: as they landed, in order of time.  given: (B, 3) impulse of each, world [N s].
     weights: (n,) part of the reaction that shows.  times: (K + 1,) [s].
     turn: (K + 1, n, 3) rotation vectors, body frame, on the right of the clip's joint rotation.
-    travel: (K + 1, n, 3) displacement of the joint, parent frame [m].  moving: (n,) bodies that may deviate.
+    travel: (K + 1, n, 3) displacement of the joint, parent frame [m], besides the footing's.  moving: (n,) bodies that
+    may deviate.  footing: where weight and feet are led; None where legs stay on the clip.
     """
 
     actor: Actor
@@ -48,6 +50,7 @@ class Reaction:
     travel: Array
     moving: np.ndarray
     substeps: int
+    footing: Footing | None = None
     warnings: tuple[str, ...] = field(default=())
 
     @property
@@ -87,10 +90,30 @@ class Reaction:
 
     def poses(self, clip: Clip) -> tuple[Array, Array]:
         """World poses of all bodies (T, n, 4), (T, n, 3) [canonical m] at the clip's frames."""
-        q, p = self.actor.canonical(clip)
-        q, p = to_joints(self.model, q, p)
-        turn, travel = self.deviation(clip.times)
-        return to_world(self.model, multiply(q, exp(turn)), p + travel)
+        own = self.actor.canonical(clip)
+        joints, at = self._joints(own, clip.times)
+        q, p = to_world(self.model, joints, at)
+        shows = (clip.times > self.start) & (clip.times < self.end)
+        if self.footing is not None and shows.any():
+            own = own[0][shows], own[1][shows]
+            q[shows], p[shows] = self.footing.settled(
+                self.model, own, clip.times[shows], joints[shows], at[shows], self.weights
+            )
+        return q, p
+
+    def _joints(self, own: tuple[Array, Array], times: Array) -> tuple[Array, Array]:
+        """Joint poses of the clip, whose world poses are given, with the deviation: (T, n, 4), (T, n, 3)."""
+        q, p = to_joints(self.model, *own)
+        turn, travel = self.deviation(times)
+        return multiply(q, exp(turn)), p + travel
+
+    def footed(self, clip: Clip) -> "Reaction":
+        """The same with the pelvis lowered where legs would not reach; clip: at even times."""
+        if self.footing is None:
+            return self
+        own = self.actor.canonical(clip)
+        joints, at = self._joints(own, clip.times)
+        return replace(self, footing=self.footing.sinking(self.model, own, clip.times, joints, at))
 
     def peaks(self) -> dict[str, float]:
         """Largest turn of each moving joint [deg], by bone name."""
@@ -147,7 +170,7 @@ def react(
         halvings = pace.relaxed(stage.blows[-1], runs[-1], now, h, halvings, stage.finer)
         if halvings < stage.finer and parts[-1].asleep(stage, end):
             break
-    return _reaction(stage, parts)
+    return _reaction(stage, parts).footed(clip)
 
 
 def _anew(stage: Stage, now: float) -> float | None:
@@ -186,6 +209,8 @@ class _Stretch:
         turn = log(multiply(conjugate(self.reference.rotation), rotation))
         turn[:, ~stage.moving] = 0.0
         travel = position - self.reference.position
+        if stage.footing is not None:
+            travel[:, stage.base] -= stage.footing.led(stage.model, self.reference)
         travel[:, np.arange(stage.model.n) != stage.base] = 0.0
         return turn, travel
 
@@ -207,6 +232,7 @@ def _reaction(stage: Stage, parts: list[_Stretch]) -> Reaction:
         turn=_unwound(joined(turns)),
         travel=joined(travels),
         moving=stage.moving,
+        footing=stage.footing,
         substeps=sum(len(s.runs) - 1 for s in parts),
         warnings=tuple(stage.warnings),
     )

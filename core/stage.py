@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import accuracy, hinges, links, tuning
+from . import accuracy, footing, hinges, links, tuning
 from .actor import Actor, base_role
 from .blows import Hit, land, throttle
 from .dynamics import kinematics
@@ -69,6 +69,9 @@ class Stage:
         pulses = [blow.forces(actor, self.model, self._state(blow.start)) for blow in self.blows]
         self.pulses = [pulse for several in pulses for pulse in several]
         self.given = np.array([sum((pulse.impulse for pulse in several), np.zeros(3)) for several in pulses])
+        self.footing = (
+            None if self.base < 0 else footing.prepare(actor, clip, self.blows, self.pulses, self.base, self.moving)
+        )
 
     def settings_for(self, situation: Situation, settings: Mapping[str, Mapping[str, Any]]) -> list[BoneSetting]:
         """Every body's setting in a situation."""
@@ -147,11 +150,8 @@ class Stage:
         forces: list[Force] = [muscle, tuning.limit(actor, self.moving, self.inertia, self.hinges, bent)]
         if balls := tuning.balls(actor, self.moving, self.inertia):
             forces.append(balls)
-        loose = {actor.first(role) for blow in self.blows for role in blow.situation.loose}
-        feet = ("foot", "hand") if actor.anatomy.kind == "quadruped" else ("foot",)
-        planted = [i for i, r in enumerate(actor.roles) if base_role(r) in feet and self.moving[i] and i not in loose]
-        if self.base >= 0 and planted:
-            forces.append(tuning.feet(actor, self.model, reference, (kin, passing), np.array(planted)))
+        if self.footing is not None:
+            forces += self.footing.forces(self.model, reference, (kin, passing), tuning.foot_spring(actor), muscle)
         return [*forces, *self.pulses]
 
     def kicked(self, state: State, time: float, reference: Reference) -> State:

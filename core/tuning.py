@@ -9,7 +9,7 @@ import numpy as np
 from .actor import Actor, base_role
 from .dynamics import Kinematics
 from .dynamics.inverse import of_motion
-from .forces import Limit, Muscle, SwingTwist, WorldSpring
+from .forces import Limit, Muscle, SwingTwist
 from .hinges import Hinges
 from .model import Model
 from .reference import Reference
@@ -35,7 +35,7 @@ LEVEL = {"forearm": 1, "hand": 2, "finger": 3, "shin": 1, "foot": 2, "toe": 3}
 SOFT = 0.6  # part of a range that is free
 LIMIT_FREQUENCY, LIMIT_RATIO = 9.0, 0.7
 HINGE_FREQUENCY = 9.0  # across a hinge's axis
-FOOT_FREQUENCY, FOOT_LEVER = 6.0, 0.1  # planted feet: [Hz] with the whole body's mass, [m] for their turning
+FOOT_FREQUENCY, FOOT_LEVER = 2.0, 0.1  # planted feet: [Hz] with the whole body's mass, [m] for their turning
 
 
 def effective_inertia(model: Model, kin: Kinematics) -> Array:
@@ -177,13 +177,9 @@ def _limit_spring(inertia: Array) -> tuple[Array, Array]:
     return omega**2 * size, 2.0 * LIMIT_RATIO * omega * size
 
 
-def feet(
-    actor: Actor, model: Model, reference: Reference, kins: tuple[Kinematics, Kinematics], bodies: np.ndarray
-) -> WorldSpring:
-    """Feet held where the clip has them, stiff enough for the whole body's weight.  kins: as in `Track.of_clip`."""
+def foot_spring(actor: Actor) -> tuple[Array, Array]:
+    """Stiffness and damping (6, 6) that hold a foot in the world, stiff enough for the whole body's weight."""
     mass = float(actor.masses.mass.sum())
     omega = 2.0 * np.pi * FOOT_FREQUENCY
     shape = np.diag([FOOT_LEVER**2] * 3 + [1.0] * 3)
-    K = np.tile(omega**2 * mass * shape, (len(bodies), 1, 1))
-    D = np.tile(2.0 * omega * mass * shape, (len(bodies), 1, 1))
-    return WorldSpring.of_clip(model, reference, bodies, K, D, kins)
+    return omega**2 * mass * shape, 2.0 * omega * mass * shape

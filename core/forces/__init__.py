@@ -13,6 +13,7 @@ from .contact import Contacts, Source
 from .coulomb import Rows
 from .friction import HingeFriction, Viscous
 from .ground import Ground
+from .guide import Guide
 from .limit import Limit
 from .medium import Air, Field, Wrench
 from .muscle import Muscle
@@ -30,6 +31,7 @@ __all__ = [
     "Field",
     "Force",
     "Ground",
+    "Guide",
     "HingeFriction",
     "JointSpring",
     "Law",

@@ -1,6 +1,6 @@
 """Springs to the clip's pose in the world."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from ..model import Model
 from ..reference import Reference
 from ..rotation import Array, skew, vector
 from ..spatial import apply
-from .step import INERTIA, Step
+from .step import INERTIA, Step, table
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,12 +43,19 @@ class Track:
         twist, acceleration = (apply(to_point(p), v[:, bodies]) for v in (kin.V, a))
         return cls(R, p + kin.origin[:, None], twist, acceleration)
 
+    def moved(self, way: Array, rate: Array, acceleration: Array) -> "Track":
+        """The same off its way, (K, m, 3) in the world each: by so much, so fast on arrival, and so much faster."""
+        twist, change = self.twist.copy(), self.acceleration.copy()
+        twist[..., 3:] += rate
+        change[..., 3:] += acceleration
+        return replace(self, position=self.position + way, twist=twist, acceleration=change)
+
 
 @dataclass(frozen=True, eq=False)
 class WorldSpring:
     """Holds bodies to the clip's pose in the world: planted feet.
 
-    bodies: (m,).  stiffness, damping: (m, 6, 6) at the body's origin, world axes, [angular, linear].
+    bodies: (m,).  stiffness, damping: (m, 6, 6) or (K, m, 6, 6) at the body's origin, world axes, [angular, linear].
     track: the clip's motion of the bodies' origins.
     """
 
@@ -78,8 +85,9 @@ class WorldSpring:
         turn = vector(kin.R[..., self.bodies, :, :] @ np.swapaxes(clip.R[k], -1, -2))
         e = np.concatenate((turn, p + kin.origin[..., None, :] - clip.position[k]), axis=-1)
         e_dot = apply(at, kin.V[..., self.bodies, :]) - clip.twist[k]
-        Z = h * self.damping + INERTIA * h**2 * self.stiffness
-        f = -apply(self.stiffness, e) - apply(self.damping, e_dot) + apply(Z, clip.acceleration[k])
+        K, D = table(self.stiffness, k, 3), table(self.damping, k, 3)
+        Z = h * D + INERTIA * h**2 * K
+        f = -apply(K, e) - apply(D, e_dot) + apply(Z, clip.acceleration[k])
         back = np.swapaxes(at, -1, -2)
         load.add_body(self.bodies, apply(back, f), back @ Z @ at)
 

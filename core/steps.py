@@ -1,0 +1,299 @@
+"""Recovery steps: where the feet go when a blow takes the weight beyond them, and how the weight comes back.
+
+Everything is a deviation from the clip, so a clip without a blow has none: the clip balances itself, however
+an artist made it.  The weight is a linear inverted pendulum (`support`), the pressure under the feet that stand brings
+it back as far as they reach.  A foot that is in the air lands where the capture point will be, along the clip's own
+timing; where all feet stand, one is lifted and put there, and goes home later.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .resample import hermite
+from .rotation import Array
+from .stance import Stance
+from .support import ahead, fall, nearest, smooth
+
+HASTE = 1.5  # how much farther than the capture point the pressure goes, as part of its way off
+ROUND = 0.05  # [m] by which soles reach beyond the line along their middle
+HELP, MORE = 0.08, 0.3  # [m] that arms and trunk do for the balance, and more towards the end of the reaction
+FREE = 0.03  # [m] that the pressure under a foot makes up for without the foot being put elsewhere
+OUT = 0.01  # [m] that counts as off the clip
+NOTICE = 0.1  # [s] from a blow to the first decision
+SWING, FARTHER = 0.28, 0.1  # [s] that a step takes, and more per metre
+LATE = 0.1  # [s] before it lands in which a foot's goal stays
+LIFT, HIGHER, HIGHEST = 0.05, 0.12, 0.12  # [m] that a step rises, more per metre, and at most
+STRIDE = 0.5  # of a leg's length that it reaches from under the weight
+APART = 0.08  # [m] that a foot stays on its own side of the other
+HOME = 1.0  # [s] before the end from where feet go home whatever the balance
+Span = tuple[float, float]
+LOST = 0.8  # of its height that the weight may be away from the feet before the body falls
+
+
+@dataclass(frozen=True)
+class Move:
+    """A step off the clip's: which leg, from when to when [s], and where its foot then stands off the clip's [m]."""
+
+    leg: int
+    start: float
+    end: float
+    way: tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Deviations from the clip at its stance's samples: shift (K, 3) of the weight, feet (K, L, 3).
+
+    pull: (K, 3) what the ground adds to the weight's acceleration [m/s^2].
+    hold: (K, L) how firmly a foot is kept to its place, 0 = not at all.  moves: what was stepped.  lost: [s] when the
+    balance could not be saved, or None.
+    """
+
+    times: Array
+    shift: Array
+    feet: Array
+    pull: Array
+    hold: Array
+    moves: tuple[Move, ...] = ()
+    lost: float | None = None
+    fell: bool = False
+
+    def pulled(self, times: Array) -> Array:
+        """(T, 3) the mean pull from each of the times to the next, (T + 1,) [s]."""
+        sums = np.cumsum(np.concatenate((np.zeros((1, 3)), np.diff(self.times)[:, None] * self.pull[:-1])), axis=0)
+        at = np.stack([np.interp(times, self.times, x) for x in sums.T], axis=-1)
+        return np.asarray(np.diff(at, axis=0) / np.diff(times)[:, None])
+
+    def at(self, times: Array) -> tuple[Array, Array, Array]:
+        """(shift, feet, hold) at any times; the ends are held."""
+        at = np.clip(times, self.times[0], self.times[-1])
+        shift, feet, hold = (hermite(self.times, x, at) for x in (self.shift, self.feet, self.hold))
+        return shift, feet, np.clip(hold, 0.0, 1.0)
+
+
+class Walker:
+    """The weight and the feet of a body while it looks for its balance; one `advance` per sample.
+
+    push: (K, 2) change of the weight's velocity in each sample [m/s].  give: (K, L) what is left of the legs' strength.
+    blows: (start, end) [s] in order: when each lands, and by when the body is back.
+    """
+
+    def __init__(self, stance: Stance, push: Array, give: Array, blows: Sequence[Span], stays: bool) -> None:
+        self.stance, self.push, self.give, self.blows = stance, push, give, blows
+        self.blow, self.end = blows[0]
+        self.stays_displaced = stays
+        legs = len(stance.limbs)
+        self.h = float(stance.times[1] - stance.times[0])
+        self.x, self.v, self.home = np.zeros(2), np.zeros(2), np.zeros(2)
+        self.feet, self.speed, self.goal = np.zeros((legs, 2)), np.zeros((legs, 2)), np.zeros((legs, 2))
+        self.since = np.full(legs, -1)  # sample at which a step of our own began
+        self.due = np.full(legs, -1)  # sample at which a foot in the air lands
+        self.rise, self.pull = np.zeros(legs), np.zeros(2)
+        self.moves: list[Move] = []
+        self.lost: float | None = None
+
+    def pressure_points(self, k: int, legs: np.ndarray) -> Array:
+        """(s, 2) soles of the legs (L,) bool, off the clip's own balance; of weak legs, drawn to what else holds."""
+        owner = self.stance.owner
+        at = self.stance.soles[k] + self.feet[owner] - self.stance.nominal[k]
+        some = legs[owner]
+        if np.any(self.give[k, legs] < 1.0):
+            strong = at[some] if legs.sum() < 2 else at[some & (self.give[k, owner] >= self.give[k, legs].max())]
+            centre = strong.mean(axis=0)
+            at = centre + self.give[k, owner, None] * (at - centre)
+        return np.asarray(at[some])
+
+    def pressure(self, k: int, points: Array, capture: Array) -> Array:
+        """(2,) where the feet press to bring the weight home."""
+        wanted = capture + HASTE * (capture - self.home)
+        on = nearest(points, wanted)
+        over = wanted - on
+        return np.asarray(on + over * min(1.0, self.round(k) / max(float(np.linalg.norm(over)), 1e-12)))
+
+    def round(self, k: int) -> float:
+        """[m] by which the pressure gets beyond the soles' middle: the sole's own width, and arms and trunk."""
+        gone = (self.stance.times[k] - self.blow) / (self.end - self.blow)
+        return ROUND + HELP + MORE * float(smooth(gone))
+
+    def advance(self, k: int) -> None:
+        """From sample k to the next."""
+        stance, h, pace = self.stance, self.h, float(self.stance.pace[k])
+        landed = [blow for blow in self.blows if blow[0] <= stance.times[k] + 1e-6] or self.blows[:1]
+        self.blow, self.end = landed[-1][0], max(end for _, end in landed)
+        self._land(k)
+        carries = stance.down[k] & (self.since < 0)
+        capture = self.x + self.v / pace
+        if carries.any():
+            points = self.pressure_points(k, carries)
+            p = self.pressure(k, points, capture)
+            if np.linalg.norm(self.x - nearest(points, self.x)) > LOST * float(stance.height[k]):
+                self.lost = float(stance.times[k])
+                return
+            if stance.times[k] >= self.blow + NOTICE - 1e-6:
+                self._decide(k, carries, points, capture)
+            self.pull = pace**2 * (self.x - p)
+            self.x, self.v = fall(self.x, self.v, p, pace, h)
+        else:
+            p, self.pull = capture, np.zeros(2)
+            self.x = self.x + h * self.v
+        self._aim(k, p)
+        self._swing(k)
+        self.v = self.v + self.push[k]
+
+    def _land(self, k: int) -> None:
+        """Feet that come down at this sample."""
+        own = (self.since >= 0) & (self.due <= k)
+        clips = (self.since < 0) & (self.due >= 0) & (self.due <= k)
+        for leg in np.flatnonzero(own | clips):
+            self.speed[leg] = 0.0
+            if self.stays_displaced and np.linalg.norm(self.goal[leg]) > OUT:
+                self.home = self.goal[leg].copy()
+        self.since[own] = -1
+        self.due[own | clips] = -1
+
+    def _aim(self, k: int, p: Array) -> None:
+        """Where the feet in the air are to land."""
+        stance, pace = self.stance, float(self.stance.pace[k])
+        for leg in map(int, np.flatnonzero(~stance.down[k] | (self.since >= 0))):
+            if self.since[leg] < 0:
+                self.due[leg] = stance.lands(k, leg)
+            left = (self.due[leg] - k) * self.h
+            if self.due[leg] < 0 or left < LATE or stance.times[k] < self.blow - 1e-6:
+                continue
+            capture = ahead(self.x + self.v / pace, p, pace, left)
+            if self.since[leg] < 0:
+                off = capture - self.home
+                size = float(np.linalg.norm(off))
+                late = stance.times[self.due[leg]] > self.end - 0.5 * HOME
+                part = 0.0 if late else max(size - FREE, 0.0) / max(size, 1e-12)
+                self.goal[leg] = self._apart(
+                    int(self.due[leg]), leg, self._reached(k, leg, self.home + part * off, left, p)
+                )
+
+    def _reached(self, k: int, leg: int, goal: Array, seconds: float, p: Array) -> Array:
+        """The goal, or as far as the leg gets from under the weight."""
+        x, _ = fall(self.x, self.v, p, float(self.stance.pace[k]), seconds)
+        way, far = goal - x, STRIDE * float(self.stance.length[leg])
+        return np.asarray(x + way * min(1.0, far / max(float(np.linalg.norm(way)), 1e-12)))
+
+    def _decide(self, k: int, carries: np.ndarray, points: Array, capture: Array) -> None:
+        """Lift a foot where all stand: to catch the weight, or to go home."""
+        stance = self.stance
+        if not carries.all() or len(points) < 2:
+            return
+        off = capture - nearest(points, capture)
+        away = np.linalg.norm(self.feet - self.home, axis=-1)
+        steps = []
+        if np.linalg.norm(off) > self.round(k):
+            for leg in range(len(carries)):
+                steps += self._catch(k, leg, carries, capture)
+        elif away.max() > OUT:
+            leg = int(np.argmax(away))
+            if self._can_go_home(k, leg, carries, capture):
+                steps.append((0.0, leg, self.home, SWING + FARTHER * float(away[leg])))
+        if steps:
+            _, leg, goal, seconds = min(steps, key=lambda step: step[0])
+            due = k + int(round(seconds / self.h))
+            if due < min(stance.stays(k, other) for other in range(len(carries))) and due < len(stance.times):
+                self._lift(k, leg, goal, due)
+
+    def _lift(self, k: int, leg: int, goal: Array, due: int) -> None:
+        times = self.stance.times
+        way = float(np.linalg.norm(goal - self.feet[leg]))
+        self.since[leg], self.due[leg], self.goal[leg] = k, due, goal
+        self.rise[leg] = min(LIFT + HIGHER * way, HIGHEST)
+        self.moves.append(Move(leg, float(times[k]), float(times[due]), (float(goal[0]), float(goal[1]))))
+
+    def _catch(self, k: int, leg: int, carries: np.ndarray, capture: Array) -> list[tuple[float, int, Array, float]]:
+        """[(cost, leg, goal, seconds)] of a step with this leg to where the weight will be."""
+        stance, pace = self.stance, float(self.stance.pace[k])
+        others = carries & (np.arange(len(carries)) != leg)
+        points = self.pressure_points(k, others)
+        on = nearest(points, capture)
+        out = capture - on
+        way = out / max(float(np.linalg.norm(out)), 1e-12)
+        stands = stance.soles[k, stance.owner == leg].mean(axis=0) + self.feet[leg] - stance.nominal[k]
+        seconds, goal = SWING, self.feet[leg]
+        for _ in range(2):  # a longer step takes longer
+            there = ahead(capture, on + ROUND * way, pace, seconds)
+            goal = self.feet[leg] + way * max(float((there - stands) @ way) + ROUND, 0.0)
+            goal = self._reached(k, leg, goal, seconds, on)
+            seconds = SWING + FARTHER * float(np.linalg.norm(goal - self.feet[leg]))
+        cost = float(np.linalg.norm(goal - self.feet[leg])) + 2.0 * max(APART - self._room(k, leg, goal)[0], 0.0)
+        return [(cost, leg, goal, seconds)]
+
+    def _apart(self, k: int, leg: int, goal: Array) -> Array:
+        """The goal, but on the leg's own side of the other as far as the clip's foot is there."""
+        room, side = self._room(k, leg, goal)
+        own, _ = self._room(k, leg, np.zeros(2), np.zeros(2))
+        return np.asarray(goal + side * max(min(APART, own) - room, 0.0))
+
+    def _room(self, k: int, leg: int, goal: Array, other_feet: Array | None = None) -> tuple[float, Array]:
+        """[m] that a foot at its goal is on its own side of the nearest other, and the way (2,) to that side."""
+        stance = self.stance
+        hips = stance.hip[k, :, :2]
+        apart = np.linalg.norm(hips - hips[leg], axis=-1)
+        other = int(np.argmin(np.where(np.arange(len(apart)) == leg, np.inf, apart)))
+        side = (hips[leg] - hips[other]) / max(float(apart[other]), 1e-12)
+        theirs = self.feet[other] if other_feet is None else other_feet
+        to = stance.ankle[k, leg, :2] + goal - stance.ankle[k, other, :2] - theirs
+        return float(to @ side), side
+
+    def _can_go_home(self, k: int, leg: int, carries: np.ndarray, capture: Array) -> bool:
+        """Whether the weight will be over the feet when this one is home."""
+        if self.stance.times[k] > self.end - HOME:
+            return True
+        others = carries & (np.arange(len(carries)) != leg)
+        points = self.pressure_points(k, others)
+        there = ahead(capture, self.pressure(k, points, capture), float(self.stance.pace[k]), SWING)
+        stance = self.stance
+        back = stance.soles[k, stance.owner == leg] + self.home - stance.nominal[k]
+        return bool(np.linalg.norm(there - nearest(np.concatenate((points, back)), there)) < ROUND)
+
+    def _swing(self, k: int) -> None:
+        """Move the feet in the air: a cubic to where they land, at rest there."""
+        for leg in np.flatnonzero(self.due >= 0):
+            left = (self.due[leg] - k) * self.h
+            if self.since[leg] >= 0:
+                done = (k - self.since[leg]) / max(self.due[leg] - self.since[leg], 1)
+                if done < 0.12:
+                    continue
+                left -= 0.05 * (self.due[leg] - self.since[leg]) * self.h
+            if left <= self.h:
+                self.feet[leg], self.speed[leg] = self.goal[leg], 0.0
+                continue
+            way, v, h = self.goal[leg] - self.feet[leg], self.speed[leg], self.h
+            a = 6.0 * way / left**2 - 4.0 * v / left
+            j = -12.0 * way / left**3 + 6.0 * v / left**2
+            self.feet[leg] = self.feet[leg] + h * v + h * h * (a / 2.0 + h * j / 6.0)
+            self.speed[leg] = v + h * (a + h * j / 2.0)
+
+    def lift(self, k: int) -> Array:
+        """(L,) height of the feet in steps of our own [m]."""
+        length = np.maximum(self.due - self.since, 1)
+        s = np.clip((k - self.since) / length, 0.0, 1.0)
+        return np.where(self.since >= 0, self.rise * 16.0 * (s * (1.0 - s)) ** 2, 0.0)
+
+
+def plan(stance: Stance, push: Array, give: Array, hold: Array, dip: Array, blows: Sequence[Span], stays: bool) -> Plan:
+    """Play the body's way back to its clip.
+
+    push, give, blows: see `Walker`.  hold: (K, L), see `Plan`.  dip: (K,) of the weight [m].
+    stays: the body goes on where it is instead of going home.
+    """
+    walker = Walker(stance, push, give, blows, stays)
+    end = max(end for _, end in blows)
+    K = len(stance.times)
+    shift, feet, pull = np.zeros((K, 3)), np.zeros((K, len(stance.limbs), 3)), np.zeros((K, 3))
+    for k in range(K):
+        shift[k, :2], feet[k, :, :2], feet[k, :, 2] = walker.x, walker.feet, walker.lift(k)
+        if k + 1 < K and walker.lost is None:
+            walker.advance(k)
+            pull[k, :2] = walker.pull
+    left = 1.0 - smooth((stance.times - (end - 0.4)) / 0.35)
+    shift[:, :2] = walker.home + left[:, None] * (shift[:, :2] - walker.home)
+    feet[..., :2] = walker.home + left[:, None, None] * (feet[..., :2] - walker.home)
+    shift[:, 2], feet[..., 2] = dip, left[:, None] * feet[..., 2]
+    return Plan(stance.times, shift, feet, left[:, None] * pull, hold, tuple(walker.moves), walker.lost)
