@@ -3,7 +3,9 @@
 The tables over real characters are in docs/quality_tables.md (tools/quality/table.py makes them from clips of artists).
 """
 
+import hashlib
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from .test_quality import blow_of, reaction
 from .test_react import actor_of, clip_of
 
 KINDS = {kind.name: kind for kind in corruptions.KINDS}
+FROZEN = "2ade3ee83ff0165b6cba466abe0a9475542f1d7ae6c189995e70d5628473f672"  # thresholds.py at 0a6f469
 SHORT = {"too_slow": 8.0}
 
 
@@ -108,6 +111,11 @@ def test_sides_that_do_the_same_are_not_swapped(cases):
     still = replace(case.clip, rotation=0.0 * case.clip.rotation + rest.rotation,
                     position=0.0 * case.clip.position + rest.head)  # fmt: skip
     assert corruptions.corrupt(replace(case, motion=still, clip=still), KINDS["swapped"], 2, 0) is None
+
+
+def test_the_frozen_file_is_that_of_the_freeze():
+    text = Path(thresholds.__file__).read_text(encoding="utf-8")
+    assert hashlib.sha256(text.encode()).hexdigest() == FROZEN
 
 
 def test_added_checks_answer_only_for_their_kind():
