@@ -167,21 +167,22 @@ def set_keys(fcurve: Any, frames: Array, values: Array, shape: Shape | None = No
     points = fcurve.keyframe_points
     at = np.arange(len(frames)) if shape is None else shape.at
     points.add(len(at))
-    co = np.stack((frames, values), axis=-1)[at]
-    points.foreach_set("co", co.astype(np.float32).ravel())
+    co = np.empty((len(at), 2), dtype=np.float32)
+    co[:, 0], co[:, 1] = frames[at], values[at]
+    points.foreach_set("co", co.ravel())
     straight = np.ones(len(at), dtype=bool) if shape is None else shape.straight
     points.foreach_set("interpolation", np.where(straight, LINEAR, BEZIER).astype(np.int32))
     if shape is not None:
-        _set_handles(points, co, shape)
+        _set_handles(points, frames[at], shape)
     fcurve.extrapolation = "CONSTANT"
     fcurve.update()
 
 
-def _set_handles(points: Any, co: Array, shape: Shape) -> None:
-    """Handles a third of the way to the neighbours of the keys co (m, 2)."""
-    third = np.diff(co[:, 0]) / 3.0
-    left = np.stack((co[:, 0] - np.concatenate((third[:1], third)), shape.left), axis=-1)
-    right = np.stack((co[:, 0] + np.concatenate((third, third[-1:])), shape.right), axis=-1)
+def _set_handles(points: Any, frames: Array, shape: Shape) -> None:
+    """Handles a third of the way to the neighbours of the keys at the frames (m,)."""
+    third = np.diff(frames) / 3.0
+    left = np.stack((frames - np.concatenate((third[:1], third)), shape.left), axis=-1)
+    right = np.stack((frames + np.concatenate((third, third[-1:])), shape.right), axis=-1)
     kinds = np.where(shape.smooth, ALIGNED, FREE).astype(np.int32)
     for side, handles in (("left", left), ("right", right)):
         points.foreach_set(f"handle_{side}_type", kinds)

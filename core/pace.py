@@ -10,10 +10,10 @@ from .blows import Blow
 from .simulate import Run
 from .stage import HALVINGS, SUBSTEP
 
-STRETCH = 24  # sub-steps simulated with one length
-# Most turn of a body in a sub-step [rad]: off the clip; off the clip in long ones; and in all, for the clip itself is
-# exact at any length.  Faster stretches are repeated with half the sub-step.
-APART, CALM, WHOLE = 0.08, 0.06, 0.3
+STRETCH, RECENT = 24, 12  # sub-steps simulated with one length, and those of them that tell how it goes on
+# Most turn of a body in a sub-step [rad], off the clip and in all: the clip itself is exact at any length.  Stretches
+# with faster turns are repeated with half the sub-step.
+APART, WHOLE = 0.08, 0.3
 FINEST = SUBSTEP * 0.5**HALVINGS - 1e-9  # [s] for turns that are too fast
 LAST_RESORT = FINEST / 8.0  # [s] where all else breaks down
 TAIL = (0.5, 0.9)  # [s] after the last contact, from where on calm sub-steps are twice and four times as long
@@ -25,17 +25,17 @@ def stretch(blows: Sequence[Blow], now: float, h: float) -> float:
     return min([STRETCH * h, *ahead])
 
 
-def too_fast(run: Run, h: float, long: bool) -> bool:
-    """Whether a body turns too far in sub-steps of the length h [s]; long: ones longer than the muscles need."""
-    return run.apart * h > (CALM if long else APART) or run.fastest * h > WHOLE
+def too_fast(run: Run, h: float) -> bool:
+    """Whether a body turns too far in a sub-step of the length h [s]."""
+    return run.apart * h > APART or run.fastest * h > WHOLE
 
 
-def relaxed(last: Blow, run: Run, now: float, h: float, halvings: int, finer: int) -> int:
-    """Halvings for the next stretch: one less where the run of the last one allows it.
+def relaxed(last: Blow, runs: Sequence[Run], now: float, h: float, halvings: int, finer: int) -> int:
+    """Halvings for the next stretch: one less where the runs of the last one allow it.
 
     last: the last blow.  h: [s] sub-step of the stretch that ended now.  finer: halvings that the muscles need.
     """
     since = now - last.start - last.contact
     least = finer - sum(since >= moment - 1e-6 for moment in TAIL)
-    calm = halvings > least and not too_fast(run, 2.0 * h, halvings <= finer)
+    calm = halvings > least and not any(too_fast(run, 2.0 * h) for run in runs[-RECENT:])
     return halvings - 1 if calm else halvings

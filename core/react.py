@@ -158,7 +158,7 @@ def react(
         steps_on = simulate(stage.model, reference, forces, actor.gravity, runs[0], solver)
         for run in _careful(steps_on, 0.5 * h >= pace.LAST_RESORT):
             runs.append(run)
-            if pace.too_fast(run, h, halvings < stage.finer) and 0.5 * h >= pace.FINEST:
+            if pace.too_fast(run, h) and 0.5 * h >= pace.FINEST:
                 break
             yield min((now + run.k * h - stage.start) / (end - stage.start), 1.0)
         if runs[-1].k < reference.steps:
@@ -167,7 +167,7 @@ def react(
         parts.append(_Stretch(reference, runs))
         arrived, before = runs[-1], h
         now = float(reference.times[-1])
-        halvings = pace.relaxed(stage.blows[-1], runs[-1], now, h, halvings, stage.finer)
+        halvings = pace.relaxed(stage.blows[-1], runs, now, h, halvings, stage.finer)
         if halvings < stage.finer and parts[-1].asleep(stage, end):
             break
     return _reaction(stage, parts).footed(clip)

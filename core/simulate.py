@@ -23,7 +23,7 @@ class Run:
     """A simulation so far; also the checkpoint from which it goes on.
 
     k: the step that comes next.  state: on arrival at pose k.
-    fastest, apart: the largest angular speeds of bodies met [rad/s], of all that moves and of what is off the clip.
+    fastest, apart: the largest angular speeds of bodies in the last step [rad/s], in all and off the clip.
     band: what the slow band keeps until its next refresh.
     acceleration: (..., n, 6) in the last step, None = the clip's.
     """
@@ -115,8 +115,7 @@ def step(
         raise SimulationError(f"The simulation broke down at bone '{bad}'. Lower the impulse or raise the bone's mass.")
     rotation, position = advance(state, twist, float(reference.lengths[k]))
     rotation = _on_axes(model, reference.rotation[k + 1], rotation)
-    fastest = max(run.fastest, _fastest(kin.V))
-    apart = max(run.apart, _fastest(model.ancestor @ apply(kin.X, now.e_dot)))
+    fastest, apart = _fastest(kin.V), _fastest(model.ancestor @ apply(kin.X, now.e_dot))
     return Run(k + 1, State(rotation, position, twist), fastest, apart, band, acceleration)
 
 
