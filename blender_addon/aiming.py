@@ -20,9 +20,11 @@ class Stance:
     def __init__(self, context, armature):
         skeleton = rig.read(context, armature)
         anatomy = analyse(skeleton, settings.roles(armature) or None)
-        frames = np.array([context.scene.frame_current_final])
-        matrices, world, _ = clips.sample_scene(context, armature, skeleton, frames)
-        clip = clips.to_clip(context.scene, armature, skeleton, frames, matrices, world)
+        seen = armature.evaluated_get(context.evaluated_depsgraph_get())
+        matrices = np.array([seen.pose.bones[name].matrix for name in skeleton.names], dtype=np.float64)
+        twice = np.stack([matrices, matrices])  # a clip has two moments at least
+        world = np.stack([np.array(seen.matrix_world)] * 2)
+        clip = clips.to_clip(context.scene, armature, skeleton, [0.0, 1.0], twice, world)
         masses = measure(skeleton, anatomy)
         self.actor = Actor(skeleton, anatomy, masses, job.usual_height(anatomy), clip.scale < 0.0)
         rotation, position = self.actor.canonical(clip)
