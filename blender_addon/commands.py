@@ -31,8 +31,9 @@ from . import job as jobs
 from . import recipe as recipes
 from .outputs import Outputs
 
-# Moments of a film strip [s] from the hit; the last one stands for the end of the reaction.
+# Moments of a film strip [s] from each hit; the last one stands for the end of the reaction.
 STRIP = (-0.1, 0.0, 0.1, 0.2, 0.35, 0.55, 0.9, 1.5, math.inf)
+MOST = 12  # pictures in a row
 
 
 class Watch:
@@ -203,13 +204,24 @@ def preview(done, path):
     job, context = done.job, bpy.context
     armature = bpy.data.objects[job.armature]
     hit, end = float(job.frames[0]), float(job.frames[-1])
-    moments = [hit + job.clip.fps * min(seconds, (end - hit) / job.clip.fps) for seconds in STRIP]
-    first = float(math.ceil(min(job.source.start, hit)))
-    frames = sorted({max(float(round(moment)), first) for moment in moments})
+    frames = _moments(done.reaction.blows, job.clip.fps, float(math.ceil(min(job.source.start, hit))), end)
     rows = [("original", lambda: _mute(done, True)), ("reaction", lambda: _mute(done, False))]
-    point = report.struck_point(job, done.reaction)
+    hits = [
+        (blow.start * job.clip.fps, tuple(report.struck_point(job, blow)), tuple(blow.direction))
+        for blow in done.reaction.blows
+    ]
     with importing.quiet():
-        film.strip(path, context, [armature], frames, rows, hit=(hit, tuple(point), tuple(done.reaction.direction)))
+        film.strip(path, context, [armature], frames, rows, hits=hits)
+
+
+def _moments(blows, fps, first, last):
+    """Whole frames to show: those of STRIP from the first hit, and what further hits need of them."""
+    frames = []
+    for blow in blows:
+        near = [round(fps * min(blow.start + seconds, last / fps)) for seconds in STRIP]
+        frames += near if not frames else [frame for frame in near[1:5] if frame not in frames]
+    kept = frames[: len(STRIP)] + frames[len(STRIP) :][: MOST - len(STRIP)]
+    return sorted({float(min(max(frame, first), round(last))) for frame in kept})
 
 
 def _mute(done, mute):

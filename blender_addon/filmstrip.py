@@ -41,7 +41,7 @@ class Framing:
     direction: Vector
 
 
-def strip(path, context, objects, frames, rows, *, view="three_quarter", hit=None, tile=(240, 300)):
+def strip(path, context, objects, frames, rows, *, view="three_quarter", hits=(), tile=(240, 300)):
     """Render a film strip of `objects` at `frames` to the PNG `path`, one row for each of `rows`.
 
     objects: armatures and meshes; an armature brings the visible meshes it deforms or carries, and is drawn as
@@ -49,8 +49,8 @@ def strip(path, context, objects, frames, rows, *, view="three_quarter", hit=Non
     rows: [(label, switch)]; `switch()` puts the data into the row's state, e.g. mutes a track. The last row's
         state stays. A None switch changes nothing.
     view: a key of VIEWS, or the direction (x, y, z) from the subject to the camera.
-    hit: (frame, point, direction) in world space: a red arrow on the frames of the moment, not in the first of
-        several rows.
+    hits: (frame, point, direction) of each in world space, the first one first: red arrows on the frames of the
+        moments, not in the first of several rows.  Captions count from the first.
     """
     frames = [float(frame) for frame in frames]
     armatures, meshes = subject(context, objects)
@@ -59,16 +59,16 @@ def strip(path, context, objects, frames, rows, *, view="three_quarter", hit=Non
     with _stage(context, tile) as stage:
         cast = shapes.Cast(stage, armatures, meshes)
         direction = Vector(VIEWS[view] if isinstance(view, str) else view).normalized()
-        framing = _framing(stage, cast, frames, rows, direction, hit, tile)
+        framing = _framing(stage, cast, frames, rows, direction, hits, tile)
         _furnish(stage, framing, tile)
         cast.cast_shadow(framing.floor + 0.002 * framing.size)
-        arrow = shapes.arrow(stage, hit[1], hit[2], 0.28 * framing.size) if hit else None
+        arrows = [(hit[0], shapes.arrow(stage, hit[1], hit[2], 0.28 * framing.size)) for hit in hits]
         pictures = []
         for number, (label, switch) in enumerate(rows):
             if switch:
                 switch()
-            marked = arrow if number or len(rows) == 1 else None
-            pictures.append([_tile(stage, cast, framing, k, frames, label if k == 0 else "", arrow, marked, hit)
+            marked = number > 0 or len(rows) == 1
+            pictures.append([_tile(stage, cast, framing, k, frames, label if k == 0 else "", arrows, marked)
                              for k in range(len(frames))])
         _save(stage, path, pictures)
 
@@ -195,7 +195,7 @@ def _restore(stored):
             setattr(ob, name, values)
 
 
-def _framing(stage, cast, frames, rows, direction, hit, tile):
+def _framing(stage, cast, frames, rows, direction, hits, tile):
     """Measure the subject in all rows at all frames."""
     clouds, homes = [], None
     for _, switch in rows:
@@ -215,9 +215,9 @@ def _framing(stage, cast, frames, rows, direction, hit, tile):
         centres[:] = (homes.min(axis=0) + homes.max(axis=0)) / 2
     centres[:, 2] = (min(p[:, 2].min() for p in clouds[0]) + max(p[:, 2].max() for p in clouds[0])) / 2
     relative = np.concatenate([p - c for row in clouds for p, c in zip(row, centres, strict=True)])
-    if hit:
-        nearest = int(np.argmin(np.abs(np.array(frames) - hit[0])))
-        tail = np.array(hit[1]) - np.array(Vector(hit[2]).normalized()) * 0.3 * size
+    for frame, point, pushed in hits:
+        nearest = int(np.argmin(np.abs(np.array(frames) - frame)))
+        tail = np.array(point) - np.array(Vector(pushed).normalized()) * 0.3 * size
         relative = np.vstack([relative, tail - centres[nearest]])
     shift, distance = _fit(relative, direction, tile)
     return Framing(centres + shift, size, float(low[2]), low, high, distance, direction)
@@ -257,16 +257,16 @@ def _furnish(stage, framing, tile):
     shapes.floor(stage, framing.low, framing.high, framing.floor, framing.size)
 
 
-def _tile(stage, cast, framing, k, frames, label, arrow, marked, hit):
+def _tile(stage, cast, framing, k, frames, label, arrows, marked):
     """Picture of one moment in the present state."""
     frame = frames[k]
     stage.go_to(frame)
     cast.update()
     stage.camera.location = Vector(framing.centres[k]) + framing.direction * framing.distance
     fps = stage.original.render.fps / stage.original.render.fps_base
-    start = hit[0] if hit else frames[0]
-    if arrow:
-        arrow.hide_render = marked is None or not 0.0 <= frame - start <= ARROW * fps
+    for landed, arrow in arrows:
+        arrow.hide_render = not (marked and 0.0 <= frame - landed <= ARROW * fps)
+    start = arrows[0][0] if arrows else frames[0]
     caption = "{:g}   {:+.2f} s".format(frame, (frame - start) / fps)
     stage.captions.show(label, caption)
     return stage.picture()

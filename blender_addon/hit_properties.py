@@ -227,11 +227,24 @@ class HitProperties(BodyProperties):
     )
 
 
+def _get_shown(self):
+    return settings.title(self)
+
+
+def _set_shown(self, text):
+    self.name = ""
+    self.name = "" if text.strip() == settings.title(self) else text.strip()
+
+
 class DYNAMICS_PG_hit(HitProperties, PropertyGroup):
     """One of several hits that make a reaction together"""
 
-    name: StringProperty(
-        name="Name", description="What you call the hit. Empty: its situation and bone", override=OVERRIDE
+    name: StringProperty(name="Own Name", description="What you call the hit", override=OVERRIDE)
+    shown: StringProperty(
+        name="Name",
+        description="What the hit is called: bone and situation, until you give it a name of its own",
+        get=_get_shown,
+        set=_set_shown,
     )
     enabled: BoolProperty(
         name="Enabled", description="Whether the hit is part of the reaction", default=True, override=OVERRIDE

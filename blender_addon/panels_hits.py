@@ -18,18 +18,12 @@ class DYNAMICS_UL_hits(UIList):
         row = layout.row(align=True)
         name = row.row()
         name.active = item.enabled
-        name.prop(item, "name", text="", emboss=False, icon=ICONS[item.kind], placeholder=title(item))
+        name.prop(item, "shown", text="", emboss=False, icon=ICONS[item.kind])
         when = row.row()
         when.alignment = "RIGHT"
         when.active = item.enabled
         when.label(text="auto" if item.automatic_frame else "{:g}".format(round(item.frame, 2)), translate=False)
         row.prop(item, "enabled", text="", emboss=False, icon="CHECKBOX_HLT" if item.enabled else "CHECKBOX_DEHLT")
-
-
-def title(holder):
-    """What a hit without a name of its own is called."""
-    situation = settings.title(holder)
-    return "{}, {}".format(holder.bone, situation) if holder.bone else situation
 
 
 def draw(layout, armature):
@@ -40,7 +34,7 @@ def draw(layout, armature):
     column = split(layout)
     _bone(column, armature, holder)
     if holder.kind == "RADIAL":
-        _cursor(column.row(align=True), holder, "origin", "ORIGIN", AXES["WORLD"])
+        _place(column, holder, "origin", "ORIGIN", AXES["WORLD"])
     else:
         _direction(column, holder)
     _strength(column, holder)
@@ -83,13 +77,14 @@ def _direction(column, holder):
         column.prop(holder, "direction", index=index, text=name)
 
 
-def _cursor(row, holder, name, target, axes):
-    """A vector with a button that takes it from the 3D cursor."""
-    values = row.column(align=True)
-    for index, axis in enumerate(axes):
-        label = "{} {}".format(holder.bl_rna.properties[name].name, axis) if index == 0 else axis
-        values.prop(holder, name, index=index, text=label)
+def _place(column, holder, name, target, axes):
+    """A place in space under its name, with a button that takes it from the 3D cursor."""
+    row = column.row(align=True)
+    row.label(text=holder.bl_rna.properties[name].name)
     row.operator("parametric_dynamics.use_cursor", text="", icon="PIVOT_CURSOR").target = target
+    values = column.column(align=True)
+    for index, axis in enumerate(axes):
+        values.prop(holder, name, index=index, text=axis)
 
 
 def _strength(column, holder):
@@ -148,7 +143,7 @@ class DYNAMICS_PT_hit(SubPanel, Panel):
             column.prop(holder, "kind")
             if holder.kind != "RADIAL":
                 column.prop(holder, "along")
-                _cursor(column.row(align=True), holder, "offset", "POINT", AXES["FIGURE"])
+                _place(column, holder, "offset", "POINT", AXES["FIGURE"])
             if holder.kind == "ANGULAR" or holder.strength in ("IMPULSE", "STRIKER"):
                 column.prop(holder, "contact")
             column.prop(holder, "seed")

@@ -110,12 +110,12 @@ def measured(job, reaction, at, before, after):
     }
 
 
-def struck_point(job, reaction):
-    """(3,) where the blow lands on the body's surface, world, scene units."""
-    bone = int(job.actor.order[reaction.struck])
-    now = int(np.argmin(np.abs(job.clip.times - reaction.start)))
-    inside = rotate(job.clip.world_rotation()[now, bone], reaction.point)
-    surface = inside - job.actor.masses.radius[bone] * reaction.direction
+def struck_point(job, blow):
+    """(3,) where a blow lands on the body's surface, world, scene units."""
+    bone = int(job.actor.order[blow.struck])
+    now = int(np.argmin(np.abs(job.clip.times - blow.start)))
+    inside = rotate(job.clip.world_rotation()[now, bone], blow.point)
+    surface = inside - job.actor.masses.radius[bone] * blow.direction
     return job.clip.world_position()[now, bone] + surface * abs(job.clip.scale) / job.actor.masses.scale
 
 

@@ -51,14 +51,15 @@ def active_index(armature):
 
 
 def title(holder):
-    """What the situation of a hit is called."""
-    return holder.bl_rna.properties["situation"].enum_items[holder.situation].name
+    """What a hit is called: by its own name, else by bone and situation."""
+    situation = holder.bl_rna.properties["situation"].enum_items[holder.situation].name
+    return holder.name or ("{}, {}".format(holder.bone, situation) if holder.bone else situation)
 
 
 def copy(source, target):
     """Give a holder the values of another; first those that load others when they are chosen."""
     common = {p.identifier for p in source.bl_rna.properties} & {p.identifier for p in target.bl_rna.properties}
-    for name in (*LOADING, *sorted(common - {"rna_type", *LOADING})):
+    for name in (*LOADING, *sorted(common - {"rna_type", "shown", *LOADING})):
         setattr(target, name, getattr(source, name))
 
 

@@ -241,7 +241,7 @@ def test_strip_keeps_a_pose_that_has_no_key_yet(rig, tmp_path):
 def test_strip_marks_the_hit_from_its_frame_on(rig, tmp_path):
     path = tmp_path / "strip.png"
     filmstrip.strip(path, bpy.context, [rig], (1, 9), [("original", None), ("reaction", None)], tile=(120, 150),
-                    hit=(9, (-0.2, -0.1, 1.4), (0.3, 1.0, 0.0)))
+                    hits=[(9, (-0.2, -0.1, 1.4), (0.3, 1.0, 0.0))])
     upper, lower = halves(pixels(path))
     red = [(part[..., 0] > 0.3) & (part[..., 0] > 2.5 * part[..., 1]) for part in (upper, lower)]
     assert not red[0].any()

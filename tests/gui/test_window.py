@@ -22,6 +22,8 @@ TAB = "Dynamics"
 APPLY = "parametric_dynamics.apply_hit_reaction("
 REMOVE = "parametric_dynamics.remove_reaction("
 UPDATE = "parametric_dynamics.update_reaction("
+ADD_HIT = "parametric_dynamics.add_hit("
+REMOVE_HIT = "parametric_dynamics.remove_hit("
 STEP = 9  # pixels between two looks for a button, which is 20 high
 
 MISSING = [program for program in PROGRAMS if not shutil.which(program)]
@@ -94,6 +96,13 @@ class Window:
         subprocess.run(["import", "-window", "root", str(path)], env=self.environment, check=True, timeout=60)
         return path
 
+    def look(self, name: str):
+        """A picture, with the mouse in the tab: panels that move settle only there."""
+        left, top, width, height = self.state()["sidebar"]
+        for x in (width // 3, width // 4):
+            self.xdotool("mousemove", left + x, top + 4 * height // 5, "sleep", 0.8)
+        self.picture(name)
+
     def find_button(self, command: str, across: float = 0.43) -> tuple[int, int]:
         """Where the button of an operator is: Ctrl C over a button copies what it runs.  across: part of the width."""
         self.do("bpy.context.window_manager.clipboard = ''")
@@ -105,10 +114,16 @@ class Window:
             clipboard = self.state()["clipboard"]
             if clipboard not in seen:
                 seen.append(clipboard)
-            if command in clipboard:
-                return x, y + STEP // 2
+            if command in clipboard:  # Blender may lag behind the mouse: ask again where it should be
+                return x, next(at for at in (y, y - STEP, y - 2 * STEP, y - 3 * STEP) if command in self._copied(x, at))
         self.picture("window_failed.png")
         pytest.fail(f"no button in the tab runs {command}; under the mouse were {seen}")
+
+    def _copied(self, x: int, y: int) -> str:
+        """What Ctrl C copies there, with time to come."""
+        self.do("bpy.context.window_manager.clipboard = ''")
+        self.xdotool("mousemove", x, y, "sleep", 0.4, "key", "ctrl+c", "sleep", 0.8)
+        return self.state()["clipboard"]
 
     def click(self, x: int, y: int):
         self.xdotool("mousemove", x, y, "sleep", 0.5, "click", 1)
@@ -221,6 +236,34 @@ def test_escape_cancels_and_changes_nothing(window):
     after = window.wait(lambda state: not state["modal"], 10, "the simulation to stop")
     for key in ("reactions", "tracks", "actions", "turns", "active_action"):
         assert after[key] == before[key]
+    window.no_errors()
+
+
+def test_hits_are_listed_with_the_mouse(window):
+    """The plus adds one, its neighbour on the list takes it away; each is one step of undo."""
+    window.do("bpy.context.view_layer.objects.active.parametric_dynamics.sustain = 0.5")
+    window.picture("window_one_hit.png")
+    window.click(*window.find_button(ADD_HIT, 0.82))
+    window.wait(lambda state: state["hits"] == 2, 30, "a list of two hits")
+    window.look("window_two_hits.png")
+    window.press("ctrl+z")
+    window.wait(lambda state: state["hits"] == 0, 30, "undo of Add Hit")
+    window.press("ctrl+shift+z")
+    window.wait(lambda state: state["hits"] == 2, 30, "redo of Add Hit")
+    window.do(
+        "rig = bpy.context.view_layer.objects.active\n"
+        "one, two = rig.parametric_dynamics_hits\n"
+        "one.bone, one.strength, two.kind, two.origin = 'head', 'heavy_punch', 'RADIAL', (1.0, -2.0, 1.0)\n"
+        "one.name, two.strength, two.frame = 'the punch', 'large_blast', 22.5\n"
+    )
+    window.look("window_blast.png")
+    before = window.state()
+    window.click(*window.find_button(APPLY))
+    after = window.wait(lambda state: len(state["reactions"]) > len(before["reactions"]), 60, "their reaction")
+    assert after["hits"] == 2
+    window.look("window_hits_applied.png")
+    window.click(*window.find_button(REMOVE_HIT, 0.82))
+    window.wait(lambda state: state["hits"] == 1, 30, "a hit to be removed")  # it has a name, so it stays a list
     window.no_errors()
 
 

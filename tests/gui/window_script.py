@@ -85,6 +85,7 @@ def report():
         "actions": sorted(action.name for action in bpy.data.actions),
         "active_action": animation.action.name if animation and animation.action else "",
         "reactions": [item.name for item in active.parametric_dynamics_reactions] if active else [],
+        "hits": len(active.parametric_dynamics_hits) if active else 0,
         "impulse": active.parametric_dynamics.impulse if active else 0.0,
         "turns": turns(active),
         "done": done,
