@@ -5,11 +5,14 @@ Cheap: the panel asks at every redraw.
 
 from typing import NamedTuple
 
-from . import checks, layer_undo, records, staleness
+from . import checks, layer_undo, moves, records, staleness
 
 
 class Hint(NamedTuple):
-    """A sentence, and what cures it: a kind of `operators_life.DYNAMICS_OT_cure` ("" = none), of which reaction."""
+    """A sentence, and what cures it: "UPDATE", or a kind of `operators_life.DYNAMICS_OT_cure` ("" = none).
+
+    reaction: the name of the one that is meant.
+    """
 
     text: str
     cure: str = ""
@@ -50,7 +53,9 @@ def _records(found):
             yield Hint("Another track plays alone, so '{}' doesn't show.".format(name), "SOLO_OFF")
         elif all(track.mute or strip.mute for track, strip in own):
             yield Hint("'{}' is muted.".format(name), "UNMUTE", name)
-        if staleness.is_stale(found, record):
+        if moves.is_moved(found, record):
+            yield Hint("'{}' was moved in time, but solved where it was.".format(name), "UPDATE", name)
+        elif staleness.is_stale(found, record):
             yield Hint("What '{}' lies on has changed since it was solved.".format(name), "UPDATE", name)
         for text in records.load(record.warnings):
             yield Hint(text)

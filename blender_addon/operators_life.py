@@ -17,7 +17,6 @@ CURES = (
     ("UNLINK", "Unlink Action", "Take the action off the armature; it is kept in the file"),
     ("SOLO_OFF", "All Tracks Play", "Switch the star of the NLA track off"),
     ("UNMUTE", "Unmute", "Switch the reaction's track and strip on"),
-    ("UPDATE", "Update", "Solve the reaction anew, with the settings that made it"),
     ("LONGER_SCENE", "Lengthen Scene", "Move the scene's end to the end of the reactions"),
     ("AUTOKEY_OFF", "Auto Keying Off", "Switch Auto Keying off"),
 )
@@ -41,12 +40,6 @@ class DYNAMICS_OT_cure(Operator):
     @classmethod
     def poll(cls, context):
         return checks.editable(cls, context)
-
-    def invoke(self, context, _event):
-        """An update may take its time: it runs as it does from its own button."""
-        if self.kind == "UPDATE":
-            return bpy.ops.parametric_dynamics.update_reaction("INVOKE_DEFAULT", name=self.reaction, source="RECIPE")
-        return self.execute(context)
 
     def execute(self, context):
         armature = checks.armature_of(context)
@@ -81,9 +74,6 @@ class DYNAMICS_OT_cure(Operator):
         record = operators_react.record_of(armature, self.reaction)
         for track, strip, _ in layer_undo.own_strips(armature, record):
             track.mute = strip.mute = False
-
-    def _update(self, _context, _armature):
-        bpy.ops.parametric_dynamics.update_reaction(name=self.reaction, source="RECIPE")
 
     def _longer_scene(self, context, armature):
         kept = armature.parametric_dynamics_reactions

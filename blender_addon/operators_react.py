@@ -9,7 +9,7 @@ from bpy.types import Operator
 from ..core import situation as situations
 from ..core.errors import CoreError, SituationError
 from ..core.hits import HitSetting
-from . import checks, hit_properties, layer, layer_undo, quality, recipe, records, settings, staleness
+from . import checks, hit_properties, layer, layer_undo, moves, quality, recipe, records, settings, staleness
 from .solving import Solving
 
 NOTHING = 1e-4  # [deg]
@@ -157,6 +157,7 @@ class DYNAMICS_OT_update_reaction(Solving, Operator):
             text = "'{}' blends two actions. Remove it, then blend them anew."
             raise layer.LayerError(text.format(record.name))
         made = settings.recipe(armature) if self.source == "SETTINGS" else recipe.loads(record.recipe)
+        made = moves.followed(armature, record, made)
         with layer_undo.without(context, armature, record):
             job = recipe.prepare(context, armature, made)
         self._recipe = recipe.dated(made, job)

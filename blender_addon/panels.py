@@ -52,7 +52,10 @@ class DYNAMICS_PT_main(Tab, Panel):
 def _hint(layout, context, hint):
     """A sentence, and the button that cures it."""
     wrapped(layout, context, hint.text, "ERROR")
-    if hint.cure:
+    if hint.cure == "UPDATE":
+        update = layout.operator("parametric_dynamics.update_reaction", icon="FILE_REFRESH")
+        update.name, update.source = hint.reaction, "RECIPE"
+    elif hint.cure:
         label = next(name for kind, name, _ in operators_life.CURES if kind == hint.cure)
         cure = layout.operator("parametric_dynamics.cure", text=label, icon="CHECKMARK")
         cure.kind, cure.reaction = hint.cure, hint.reaction

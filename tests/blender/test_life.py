@@ -55,7 +55,7 @@ class TestStale:
     def test_update_makes_it_fresh(self, hit):
         bend(bpy.data.actions["Walk"], "spine.02")
         before = peak(hit, "upper_arm.L")
-        OPS.cure(kind="UPDATE", reaction=names(hit)[0])
+        OPS.update_reaction(source="RECIPE")
         assert stale(hit) == [] and cures(hit) == []
         assert peak(hit, "upper_arm.L") != before
 
@@ -151,8 +151,9 @@ class TestCures:
 
     def test_deleted(self, hit):
         hit.animation_data.nla_tracks.remove(layers(hit)[0])
-        self.cured(hit, "UPDATE", names(hit)[0])
-        assert len(layers(hit)) == 1
+        assert cures(hit) == ["UPDATE"]
+        OPS.update_reaction(source="RECIPE")
+        assert cures(hit) == [] and len(layers(hit)) == 1
 
     def test_short_scene(self, hit):
         bpy.context.scene.frame_end = 10
@@ -161,6 +162,38 @@ class TestCures:
     def test_autokey(self, hit):
         bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
         self.cured(hit, "AUTOKEY_OFF")
+
+
+class TestMoved:
+    """A hit is moved where animators move things: on the timeline."""
+
+    def test_the_strip(self, hit):
+        strip = layers(hit)[0].strips[0]
+        strip.frame_start_ui += 6
+        self.check(hit, 14.0)
+
+    def test_the_marker(self, hit):
+        hit.parametric_dynamics_reactions[0].action.pose_markers[0].frame += 6
+        self.check(hit, 14.0)
+
+    def check(self, rig, frame):
+        assert cures(rig) == ["UPDATE"]
+        OPS.update_reaction(source="RECIPE")
+        assert cures(rig) == []
+        moved = keys(rig, names(rig)[0])
+        action = rig.parametric_dynamics_reactions[0].action
+        assert action.frame_range[0] == frame and [marker.frame for marker in action.pose_markers] == [frame]
+        OPS.remove_all()
+        OPS.apply_hit_reaction(frame=frame)
+        np.testing.assert_allclose(moved, keys(rig, names(rig)[0]), atol=1e-5)
+
+    def test_a_frame_given_in_the_panel_counts_more(self, hit):
+        hit.parametric_dynamics_reactions[0].action.pose_markers[0].frame += 6
+        OPS.update_reaction(name=names(hit)[0], source="RECIPE")
+        hit.parametric_dynamics_reactions[0].action.pose_markers[0].frame += 6
+        hit.parametric_dynamics.frame = 10.0
+        OPS.update_reaction()
+        assert hit.parametric_dynamics_reactions[0].action.frame_range[0] == 10.0
 
 
 class TestEditBase:
