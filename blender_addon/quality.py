@@ -48,16 +48,21 @@ CHECKS = {  # what people read: name, and what is wrong where it is beyond its l
 }
 
 
-def blow_of(reaction):
-    """The core's Blow of a reaction's first hit; its impulse is unknown where velocities drive it."""
-    blow, size = reaction.blows[0], float(np.linalg.norm(reaction.given[0]))
+def blows_of(reaction):
+    """The core's Blows of a reaction's hits; their impulses are unknown where velocities drive them."""
+    return [_blow(*landed) for landed in zip(reaction.blows, reaction.given, strict=True)]
+
+
+def _blow(blow, given):
+    size = float(np.linalg.norm(given))
     return Blow(
         time=blow.start,
         body=blow.struck,
         point=blow.point,
-        direction=reaction.given[0] / size if size else blow.direction,
+        direction=given / size if size else blow.direction,
         impulse=size,
         contact=blow.contact,
+        pushes=not blow.hit.angular,
     )
 
 
@@ -65,7 +70,8 @@ def of_reaction(job, reaction):
     """The Verdict on a reaction as it was computed, before any key is written."""
     clip = jobs.pick(job.clip, job.timed)
     q, p = mapping.armature_poses(job.actor, clip, *reaction.poses(clip))
-    return judge(job.actor, replace(clip, rotation=q, position=p), clip, blow_of(reaction))
+    first, *further = blows_of(reaction)
+    return judge(job.actor, replace(clip, rotation=q, position=p), clip, first, further)
 
 
 def of_shown(job, reaction, before, after):
@@ -77,7 +83,8 @@ def of_shown(job, reaction, before, after):
     at = np.searchsorted(job.clip.frames, motion.frames[known])
     for name in ("rotation", "position", "object_rotation", "object_position"):
         getattr(clip, name)[known] = getattr(job.clip, name)[at]
-    return judge(job.actor, motion, clip, blow_of(reaction))
+    first, *further = blows_of(reaction)
+    return judge(job.actor, motion, clip, first, further)
 
 
 def read(context, armature):

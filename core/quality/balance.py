@@ -1,11 +1,13 @@
 """Weight: whether the body would fall where it doesn't, and forces that no ground can give."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..rotation import Array
 from .finding import Finding, at_most
 from .ground import Stand
-from .motion import RATE, Motion, sustained, widened
+from .motion import RATE, Motion, sustained, widened, within
 
 FALLING = 0.35  # [s] out of balance before it shows
 FRICTION = 1.0
@@ -66,14 +68,13 @@ def impossible(motion: Motion, now: Stand) -> Array:
 
 
 def momentum(
-    motion: Motion, now: Stand, clip: Motion | None, own: Stand | None, blow: tuple[float, float] | None
+    motion: Motion, now: Stand, clip: Motion | None, own: Stand | None, blows: Sequence[tuple[float, float]] = ()
 ) -> Finding:
-    """[N s] impulse from nowhere within PUSH, beyond the clip's own.  blow: times [s] in which a hit explains it."""
+    """[N s] impulse from nowhere within PUSH, beyond the clip's own.  blows: times [s] in which a hit explains it."""
     x = impossible(motion, now)
     if clip is not None and own is not None:
         x = np.maximum(x - widened(impossible(clip, own), 0.1), 0.0)
-    if blow is not None:
-        x = np.where((motion.times >= blow[0]) & (motion.times <= blow[1]), 0.0, x)
+    x = np.where(within(motion.times, blows), 0.0, x)
     width = min(int(PUSH * RATE), len(x))
     total = np.cumsum(np.concatenate(([0.0], x))) / RATE
     found = at_most("momentum", (total[width:] - total[:-width])[:, None], "N s", motion, None, width)

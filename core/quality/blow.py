@@ -25,6 +25,7 @@ class Blow:
     """A known hit.  time: [s] of the clip.  body: struck body of the model.  point: (3,) on it, body frame [m].
 
     direction: (3,) world, unit.  impulse: [N s] on the canonical body, 0 where nobody knows it.  contact: [s].
+    pushes: whether it pushes that point; else it only turns the body.
     """
 
     time: float
@@ -33,6 +34,7 @@ class Blow:
     direction: Array
     impulse: float = 0.0
     contact: float = 0.05
+    pushes: bool = True
 
 
 def predicted(clip: Motion, blow: Blow) -> Array:
@@ -146,9 +148,13 @@ def settling(motion: Motion, clip: Motion, blow: Blow) -> tuple[Finding, Finding
     return Finding("settling", lasts, "s", "", time), Finding("relaxation", lasts, "s", "", time, least=True)
 
 
-def wobble(motion: Motion, clip: Motion) -> Finding:
-    """[1] swings back and forth after the first, each as part of that one, added up; of the bodies that move most."""
-    apart = motion.heads - clip.heads
+def wobble(motion: Motion, clip: Motion, since: float) -> Finding:
+    """[1] swings back and forth after the first, each as part of that one, added up; of the bodies that move most.
+
+    since: [s] time of the last blow.
+    """
+    first = min(int(np.searchsorted(motion.times, since - 1e-9)), len(motion.times) - 1)
+    apart = (motion.heads - clip.heads)[first:]
     size = np.linalg.norm(apart, axis=-1)
     worst = nothing("wobble", "swings", motion)
     for k in np.argsort(-size.max(axis=0))[:5]:
@@ -160,7 +166,7 @@ def wobble(motion: Motion, clip: Motion) -> Finding:
         later = np.split(np.abs(x[peak:]), turns)[1:]
         total = sum(float(part.max()) for part in later if part.max() > 0.05)
         if total > worst.value:
-            worst = Finding("wobble", total, "swings", motion.figure.names[int(k)], float(motion.times[peak]))
+            worst = Finding("wobble", total, "swings", motion.figure.names[int(k)], float(motion.times[first + peak]))
     return worst
 
 

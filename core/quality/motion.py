@@ -1,5 +1,6 @@
 """A motion as the judge sees it: canonical size, even samples in seconds, the bodies that matter."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -171,6 +172,11 @@ def widened(x: Array, seconds: float) -> Array:
     reach = int(round(seconds * RATE))
     padded = np.concatenate((np.repeat(x[:1], reach, axis=0), x, np.repeat(x[-1:], reach, axis=0)))
     return np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1, axis=0).max(axis=-1)
+
+
+def within(times: Array, spans: Sequence[tuple[float, float]]) -> np.ndarray:
+    """(K,) bool, whether times [s] lie within any of the spans."""
+    return np.array([any(start <= t <= end for start, end in spans) for t in times], dtype=bool)
 
 
 def grid(*clips: Clip) -> Array:

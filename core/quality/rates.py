@@ -4,14 +4,14 @@ What a joint does is judged beyond its most in the clip; of a motion alone beyon
 other side, for what both do is how it goes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from ..rotation import Array, conjugate, log, multiply
 from .finding import Finding, at_most
 from .joints import deviation
-from .motion import RATE, Motion, sustained
+from .motion import RATE, Motion, sustained, within
 
 SHAKE, LASTING = 0.12, 0.4  # [s] over which jerk is averaged, and for which it must not cease
 JUMP = 2  # samples in which a jump happens: about one frame at 24 or 30 per second
@@ -50,17 +50,17 @@ def travel(motion: Motion, clip: Motion | None, given: float = 0.0) -> Finding:
     return at_most("travel", np.linalg.norm(v, axis=-1)[:, None] - given, "m/s", motion)
 
 
-def pop(motion: Motion, clip: Motion | None, blow: tuple[float, float] | None = None) -> Finding:
-    """[deg] turn of a joint in one frame beyond what it turns right before and right after; a blow may jolt.
+def pop(motion: Motion, clip: Motion | None, blows: Sequence[tuple[float, float]] = ()) -> Finding:
+    """[deg] turn of a joint in one frame beyond what it turns right before and right after; blows may jolt.
 
-    blow: times [s] between which it does.
+    blows: times [s] between which they do.
     """
-    return _beyond("pop", "deg", motion, clip, lambda m: _jumps(m.steps, m, blow))
+    return _beyond("pop", "deg", motion, clip, lambda m: _jumps(m.steps, m, blows))
 
 
-def jump(motion: Motion, clip: Motion | None, blow: tuple[float, float] | None = None) -> Finding:
+def jump(motion: Motion, clip: Motion | None, blows: Sequence[tuple[float, float]] = ()) -> Finding:
     """[cm] the same for the places of the joints in space."""
-    return _beyond("jump", "cm", motion, clip, lambda m: _jumps(np.diff(m.heads, axis=0), m, blow))
+    return _beyond("jump", "cm", motion, clip, lambda m: _jumps(np.diff(m.heads, axis=0), m, blows))
 
 
 def frozen(motion: Motion, clip: Motion | None) -> Finding:
@@ -114,7 +114,7 @@ def _beyond(
     return at_most(name, (100.0 if unit == "cm" else np.degrees(1.0)) * x, unit, motion)
 
 
-def _jumps(steps: Array, motion: Motion, blow: tuple[float, float] | None) -> Array:
+def _jumps(steps: Array, motion: Motion, blows: Sequence[tuple[float, float]]) -> Array:
     """(K', m) way within JUMP samples less the longer of the ways right before and right after; 0 at the ends and
     during a blow."""
     total = np.cumsum(np.concatenate((np.zeros_like(steps[:1]), steps)), axis=0)
@@ -122,7 +122,5 @@ def _jumps(steps: Array, motion: Motion, blow: tuple[float, float] | None) -> Ar
     out = np.zeros_like(way)
     if len(way) > 2 * JUMP:
         out[JUMP:-JUMP] = way[JUMP:-JUMP] - np.maximum(way[: -2 * JUMP], way[2 * JUMP :])
-    if blow is not None:
-        times = motion.times[: len(out)]
-        out[(times >= blow[0]) & (times <= blow[1])] = 0.0
+    out[within(motion.times[: len(out)], blows)] = 0.0
     return np.maximum(out, 0.0)

@@ -1,5 +1,6 @@
 """The judge: all checks on a motion, alone, against its clip, or as the answer to a known hit."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -51,13 +52,20 @@ class Verdict:
         return out
 
 
-def judge(actor: Actor, motion: Clip, clip: Clip | None = None, hit: blow.Blow | None = None) -> Verdict:
-    """Grade a motion: alone, beyond its clip, or as the clip's answer to a hit.
+def judge(
+    actor: Actor,
+    motion: Clip,
+    clip: Clip | None = None,
+    hit: blow.Blow | None = None,
+    further: Sequence[blow.Blow] = (),
+) -> Verdict:
+    """Grade a motion: alone, beyond its clip, or as the clip's answer to a hit and further ones, in order of time.
 
+    How the first is answered is judged where the next leaves it `blow.SEEN`, how all ends from the last on.
     Only the time that motion and clip share is judged; at least SHORTEST of it, else ClipError.
     """
     mode = "alone" if clip is None else "clip" if hit is None else "hit"
-    found = measure(actor, motion, clip, hit, thresholds.RANGES)
+    found = measure(actor, motion, clip, hit, thresholds.RANGES, further)
     found.sort(key=lambda f: -rule.excess(f, mode))
     return Verdict(rule.grade(found, mode), mode, tuple(found))
 
@@ -68,6 +76,7 @@ def measure(
     clip: Clip | None,
     hit: blow.Blow | None,
     ranges: joints.Ranges,
+    further: Sequence[blow.Blow] = (),
 ) -> list[Finding]:
     """All checks that apply, without a verdict."""
     times = grid(motion) if clip is None else grid(motion, clip)
@@ -78,7 +87,8 @@ def measure(
     now = sampled(figure, motion, times)
     stood = None if own is None else ground.stand(own)
     stands = ground.stand(now, stood)
-    quiet = None if hit is None else (hit.time - 0.05, hit.time + hit.contact + 0.1)
+    hits = () if hit is None else (hit, *further)
+    quiet = [(h.time - 0.05, h.time + h.contact + 0.1) for h in hits]
     found = [
         joints.limits(now, own, ranges),
         bulk.penetration(now, own, rest(figure)),
@@ -88,7 +98,7 @@ def measure(
         ground.sinking(now, stands, own, stood),
         balance.balance(now, stands, own, stood),
         balance.momentum(now, stands, own, stood, quiet),
-        rates.travel(now, own, 0.0 if hit is None else hit.impulse / float(actor.masses.mass.sum())),
+        rates.travel(now, own, sum(h.impulse for h in hits) / float(actor.masses.mass.sum())),
         *(check(now, own) for check in (rates.speed, rates.acceleration, rates.jerk)),
         rates.pop(now, own, quiet),
         rates.jump(now, own, quiet),
@@ -96,21 +106,25 @@ def measure(
     ]
     if own is not None:
         found += [ends.continuity(now, own), blow.restraint(now, own)]
-    if own is not None and hit is not None:
-        found += _hit(now, own, hit)
+    if own is not None and hits:
+        found += [*blow.settling(now, own, hits[-1]), blow.wobble(now, own, hits[-1].time if further else times[0])]
+        found += _answer(now, own, hits[0]) if _has_its_time(hits) else []
     return found
 
 
-def _hit(now: Motion, own: Motion, hit: blow.Blow) -> list[Finding]:
-    """The checks that need a known hit."""
+def _has_its_time(hits: Sequence[blow.Blow]) -> bool:
+    """Whether the answer to the first can be told from what the next does, and is a point's that was pushed."""
+    return hits[0].pushes and all(h.time - hits[0].time >= blow.SEEN for h in hits[1:])
+
+
+def _answer(now: Motion, own: Motion, hit: blow.Blow) -> list[Finding]:
+    """The checks of how the struck body answers a known hit."""
     ahead = blow.predicted(own, hit)
     late = blow.spread(now, own, hit)
     found = [
         blow.response(now, own, hit, ahead),
         blow.delay(now, own, hit),
         blow.direction(now, own, hit, ahead),
-        *blow.settling(now, own, hit),
-        blow.wobble(now, own),
     ]
     if hit.impulse > 0.0:
         found.append(Finding("gain", blow.gain(now, own, hit) / hit.impulse, "of the impulse", "", hit.time))
