@@ -10,7 +10,7 @@ from ..model import Model
 from ..reference import Reference
 from ..rotation import Array, cross
 from .contact import MARGIN, ahead
-from .coulomb import Rows
+from .coulomb import APART, Rows
 from .ground import tangents, unit_wrenches
 from .step import Step
 
@@ -79,7 +79,8 @@ class SelfCollision:
         if self.sunk is not None:
             depth = depth - self.sunk[step.k]
         reach = NEAR + 2.0 * step.h * np.abs(closing)
-        near = np.flatnonzero(np.any((depth > -reach).reshape(-1, len(self.pairs)), axis=0))
+        close = depth > -reach
+        near = np.flatnonzero(np.any(close.reshape(-1, len(self.pairs)), axis=0))
         if not len(near):
             return None
         n = normal[..., near, :]
@@ -89,7 +90,7 @@ class SelfCollision:
         one = np.ones(len(near))
         return Rows(
             wrench=unit_wrenches(step, a, at, frame) - unit_wrenches(step, b, at, frame),
-            depth=depth[..., near],
+            depth=np.where(close, depth, -APART)[..., near],
             stiffness=self.stiffness * one,
             damping=self.damping * one,
             static=self.friction * one,

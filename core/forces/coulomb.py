@@ -5,8 +5,7 @@ The answer says which were wrong; a few rounds are usual.  Where rounds go in ci
 the contacts come near enough.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from ..rotation import Array
 from ..spatial import apply
 from ..spatial import solve as solved
+from .sweep import Sweep
 
 Flags = NDArray[np.bool_]
 
@@ -21,6 +21,7 @@ ROUNDS = 8  # of the active set
 SWEEPS = 25  # Gauss-Seidel passes where the rounds do not end
 STEADY = 1e-3  # change of the directions of sliding in a round at which they count as found
 CLOSE = 1e-4  # relative change of the forces in a pass at which they count as found
+APART = 1e6  # [m] how far apart contacts count as that are near in other members of the batch only
 HOLD = 1e7  # [N s/m, N m s/rad] damping of a contact that sticks: the creep under 1 kN is 0.1 mm/s
 
 
@@ -50,10 +51,18 @@ def solve(rows: Rows, v: Array, A: Array, h: float) -> Array:
     v: (..., c, 3) velocities at the end of the step without them.  A: (..., 3c, 3c) their change per impulse.
     """
     A = h * A
-    f, way = np.zeros(v.shape), np.zeros(v.shape)
     shut: Flags = _push(rows, v, h) > 0.0
-    slides: Flags = np.zeros(shut.shape, dtype=bool)
-    found: Flags = np.zeros(shut.shape[:-1], dtype=bool)  # members of the batch that are done
+    f, found = _rounds(rows, v, A, h, (shut, np.zeros(shut.shape, dtype=bool), np.zeros(v.shape)))
+    for member in map(tuple, np.argwhere(~found)):
+        f[member] = _swept(replace(rows, depth=rows.depth[member]), v[member], A[member], h)
+    return f
+
+
+def _rounds(rows: Rows, v: Array, A: Array, h: float, guess: tuple[Flags, Flags, Array]) -> tuple[Array, Flags]:
+    """Forces (..., c, 3) and which members of the batch are found (...,).  guess: which contacts are shut, which of
+    them slide, and the directions (..., c, 3) of their friction."""
+    shut, slides, way = guess
+    f, found = np.zeros(v.shape), np.zeros(shut.shape[:-1], dtype=bool)
     same = found
     for _ in range(ROUNDS):
         f = np.where(found[..., None, None], f, _linear(rows, v, A, h, shut, slides, way))
@@ -64,9 +73,8 @@ def solve(rows: Rows, v: Array, A: Array, h: float) -> Array:
         same = np.all((before[0] == shut) & (before[1] == slides), axis=-1)
         found = found | (same & (np.max(np.abs(way - before[2]), axis=(-2, -1)) < STEADY))
         if np.all(found):
-            return _allowed(rows, f)
-    f, found = _allowed(rows, f), found | same  # a direction that still turns a little may do so
-    return f if np.all(found) else np.where(found[..., None, None], f, _swept(rows, v, A, h))
+            break
+    return _allowed(rows, f), found | same  # a direction that still turns a little may do so
 
 
 def _push(rows: Rows, speed: Array, h: float) -> Array:
@@ -95,13 +103,17 @@ def _linear(rows: Rows, v: Array, A: Array, h: float, shut: Flags, slides: Flags
     g[..., 0] = np.where(shut & normal[..., 0], spring, 0.0)
     sliding = (slides & shut)[..., None] & ~normal & ~smooth
     g = g + np.where(sliding, rows.bound[:, None] * way, 0.0)
-    flat = v.shape[:-2] + (-1,)
-    M = b.reshape(flat)[..., None] * A
-    index = np.arange(M.shape[-1])
-    M[..., index, index] += a.reshape(flat)
-    rub = np.where(sliding, rows.kinetic[:, None] * way, 0.0).reshape(flat)
+    rub = np.where(sliding, rows.kinetic[:, None] * way, 0.0)
+    # contacts that are open in the whole batch have no force and need no equations
+    on = np.flatnonzero(shut.reshape(-1, shut.shape[-1]).any(axis=0))
+    at, index = (3 * on[:, None] + np.arange(3)).reshape(-1), np.arange(3 * len(on))
+    a, b, g, w, rub = (x.reshape(x.shape[:-2] + (-1,))[..., at] for x in (a, b, g, v, rub))
+    M = b[..., None] * A[..., at[:, None], at]
+    M[..., index, index] += a
     M[..., index, index // 3 * 3] -= rub
-    return solved(M, g.reshape(flat) - b.reshape(flat) * v.reshape(flat)).reshape(v.shape)
+    f = np.zeros(v.shape[:-2] + (A.shape[-1],))
+    f[..., at] = solved(M, g - b * w)
+    return np.where(open_, 0.0, f.reshape(v.shape))
 
 
 def _sliding(rows: Rows, f: Array, speed: Array, slides: Flags, way: Array) -> tuple[Flags, Array]:
@@ -131,57 +143,12 @@ def _allowed(rows: Rows, f: Array) -> Array:
 
 
 def _swept(rows: Rows, v: Array, A: Array, h: float) -> Array:
-    """Projected Gauss-Seidel over the contacts, one by one.
-
-    It starts from nothing: from the forces of a wrong guess a few passes would leave some that add energy.
-    """
-    c = rows.depth.shape[-1]
-    f, speed = np.zeros(v.shape), v.copy()  # speed: v + A f, kept up to date
-    A = A.reshape(A.shape[:-2] + (c, 3, c, 3))
-    own = [A[..., i, :, i, :] for i in range(c)]
-    answers: Any = [
-        np.linalg.inv(a[..., k:, k:] + np.eye(3 - k) / HOLD) for a, k in zip(own, _first(rows), strict=True)
-    ]
+    """(c, 3) forces of one body by Gauss-Seidel passes."""
+    K, D = rows.stiffness, rows.damping
+    has = rows.bound == 0.0
+    normal = np.stack((K * rows.depth + np.minimum(rows.depth, 0.0) * D / h, K * h + D), axis=-1) * has[:, None]
+    sweep = Sweep(normal, np.stack((rows.static, rows.kinetic, rows.bound), axis=-1), v, A, HOLD)
     for _ in range(SWEEPS):
-        change = 0.0
-        for i in range(c):
-            free = speed[..., i, :] - apply(own[i], f[..., i, :])
-            if rows.bound[i] > 0.0:
-                new = _grip(free, answers[i], rows.bound[i], rows.bound[i])
-            else:
-                new = _touch(rows, i, free, own[i], answers[i], h)
-            d = new - f[..., i, :]
-            if d.any():
-                speed = speed + apply(A[..., i, :].reshape(speed.shape[:-2] + (3 * c, 3)), d).reshape(speed.shape)
-                f[..., i, :] = new
-                change = max(change, float(np.abs(d).max()))
-        if change <= CLOSE * max(float(np.max(np.abs(f), initial=0.0)), 1e-9):
+        if sweep.once() <= CLOSE * max(sweep.largest(), 1e-9):
             break
-    return f
-
-
-def _first(rows: Rows) -> list[int]:
-    """(c,) the first row of friction of every contact."""
-    return [0 if bound > 0.0 else 1 for bound in rows.bound]
-
-
-def _touch(rows: Rows, i: int, free: Array, own: Array, answer: Array, h: float) -> Array:
-    """(..., 3) force of contact i: its normal spring first, then the friction that this allows."""
-    depth, K, D = rows.depth[..., i], rows.stiffness[i], rows.damping[i]
-    push = K * depth + np.minimum(depth, 0.0) * D / h - (K * h + D) * free[..., 0]
-    f = np.zeros(free.shape)
-    f[..., 0] = np.maximum(push / (1.0 + (K * h + D) * own[..., 0, 0]), 0.0)
-    if (f[..., 0] > 0.0).any() and (rows.static[i] > 0.0 or rows.kinetic[i] > 0.0):
-        moved = free[..., 1:] + own[..., 1:, 0] * f[..., :1]
-        f[..., 1:] = _grip(moved, answer, rows.static[i] * f[..., 0], rows.kinetic[i] * f[..., 0])
-    return f
-
-
-def _grip(free: Array, answer: Array, static: Array, kinetic: Array) -> Array:
-    """Friction (..., r) that holds the rows still where it may (`static`), else as much as slides with (`kinetic`).
-
-    free: (..., r) velocities without it, answer: (..., r, r) the force per velocity that stops them.
-    """
-    f = -apply(answer, free)
-    size = np.sqrt(np.einsum("...i,...i->...", f, f))
-    return f * np.where(size <= static, 1.0, kinetic / np.maximum(size, 1e-300))[..., None]
+    return np.array(sweep.forces)

@@ -10,7 +10,7 @@ from ..reference import Reference
 from ..rotation import Array, cross
 from ..spatial import apply
 from .contact import MARGIN, ahead
-from .coulomb import Rows
+from .coulomb import APART, Rows
 from .step import Step
 
 NEAR = 0.02  # [m] above the ground from where on a point takes part
@@ -60,7 +60,8 @@ class Ground:
         reach = NEAR + 2.0 * step.h * np.abs((v - self.velocity) @ n)
         if self.sunk is not None:
             depth = depth - self.sunk[step.k]
-        near = np.flatnonzero(np.any((depth > -reach).reshape(-1, len(self.bodies)), axis=0))
+        close = depth > -reach
+        near = np.flatnonzero(np.any(close.reshape(-1, len(self.bodies)), axis=0))
         if not len(near):
             return None
         at = x[..., near, :] - self.radius[near, None] * n
@@ -70,7 +71,7 @@ class Ground:
         one = np.ones(c)
         return Rows(
             wrench=wrench,
-            depth=depth[..., near],
+            depth=np.where(close, depth, -APART)[..., near],
             stiffness=self.stiffness * one,
             damping=self.damping * one,
             static=self.static * one,
