@@ -66,9 +66,9 @@ class Situation:
     support: tuple[str, ...] = ("pelvis", "thigh", "shin", "foot")
     loose: tuple[str, ...] = ()
     frequency: float = 1.6
-    ratio: float = 0.65
+    ratio: float = 0.8
     taper: float = 1.6
-    tone: float = 0.35
+    tone: float = 0.45
     falloff: float = 0.85
     recovery: float = 0.8
     share: float = 1.0

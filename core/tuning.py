@@ -21,7 +21,7 @@ TRUNK_RANGE = 42.0
 CONE = {
     "neck": 22.0,
     "head": 22.0,
-    "clavicle": 18.0,
+    "clavicle": 22.0,
     "hand": 45.0,
     "foot": 35.0,
     "toe": 30.0,
@@ -32,8 +32,8 @@ BALL = {"upper_arm": (75.0, 75.0, 50.0), "thigh": (55.0, 40.0, 35.0)}
 HINGE = {"forearm": (-3.0, 150.0), "shin": (-2.0, 150.0)}  # flexion from straight [deg]
 # Joints between the trunk and a body, along the limbs.
 LEVEL = {"forearm": 1, "hand": 2, "finger": 3, "shin": 1, "foot": 2, "toe": 3}
-SOFT = 0.6  # part of a range that is free
-LIMIT_FREQUENCY, LIMIT_RATIO = 9.0, 0.7
+SOFT = 0.25  # part of a range that is free: what follows brakes a limb long before its end
+LIMIT_FREQUENCY, LIMIT_RATIO = 8.0, 1.2
 HINGE_FREQUENCY = 9.0  # across a hinge's axis
 FOOT_FREQUENCY, FOOT_LEVER = 2.0, 0.1  # planted feet: [Hz] with the whole body's mass, [m] for their turning
 

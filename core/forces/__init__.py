@@ -11,6 +11,7 @@ to a rest pose) say so.
 from .collide import Capsules, SelfCollision
 from .contact import Contacts, Source
 from .coulomb import Rows
+from .flesh import Flesh
 from .friction import HingeFriction, Viscous
 from .ground import Ground
 from .guide import Guide
@@ -29,6 +30,7 @@ __all__ = [
     "Capsules",
     "Contacts",
     "Field",
+    "Flesh",
     "Force",
     "Ground",
     "Guide",

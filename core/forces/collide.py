@@ -9,6 +9,7 @@ from ..dynamics import Kinematics, kinematics, with_twist
 from ..model import Model
 from ..reference import Reference
 from ..rotation import Array, cross
+from ..spatial import apply
 from .contact import MARGIN, ahead
 from .coulomb import APART, Rows
 from .ground import tangents, unit_wrenches
@@ -44,6 +45,36 @@ class Capsules:
         """(..., m, 2, 3) ends of the cores, shared frame."""
         return kin.p[..., self.bodies, None, :] + self.ends @ np.swapaxes(kin.R[..., self.bodies, :, :], -1, -2)
 
+    def close(self, kin: Kinematics, pairs: np.ndarray) -> np.ndarray:
+        """Indices of the pairs (P, 2) whose bounding balls meet in any member of the batch."""
+        middle = kin.p[..., self.bodies, :] + apply(kin.R[..., self.bodies, :, :], self.ends.mean(axis=1))
+        size = self.radius + 0.5 * np.linalg.norm(self.ends[:, 1] - self.ends[:, 0], axis=-1)
+        apart = middle[..., pairs[:, 0], :] - middle[..., pairs[:, 1], :]
+        reach = size[pairs].sum(axis=1)
+        near = np.einsum("...i,...i->...", apart, apart) < reach * reach
+        return np.flatnonzero(near.reshape(-1, len(pairs)).any(axis=0))
+
+    def nearest(self, kin: Kinematics, pairs: np.ndarray) -> tuple[Array, Array, Array]:
+        """depth (..., P), normal from the second to the first (..., P, 3), and the point between them (..., P, 3)."""
+        cores = self.cores(kin)
+        first, second = (cores[..., pairs[:, side], :, :] for side in (0, 1))
+        x, y = nearest(first, second)
+        apart = x - y
+        distance = np.linalg.norm(apart, axis=-1)
+        # cores that cross have no normal: take the way between their middles, else straight up
+        middles = first.mean(axis=-2) - second.mean(axis=-2) + np.array([0.0, 0.0, 1e-9])
+        apart = np.where(distance[..., None] > 1e-6, apart, middles)
+        normal = apart / np.linalg.norm(apart, axis=-1, keepdims=True)
+        r1, r2 = (self.radius[pairs[:, side]] for side in (0, 1))
+        between = 0.5 * (x - r1[:, None] * normal + y + r2[:, None] * normal)
+        return r1 + r2 - distance, normal, between
+
+    def relative(self, points: Array, pairs: np.ndarray, motion: Array) -> Array:
+        """(..., P, 3) motion of the first against the second body at the points, of spatial motions (..., n, 6)."""
+        a, b = (motion[..., self.bodies[pairs[:, side]], :] for side in (0, 1))
+        d = a - b
+        return d[..., 3:] + cross(d[..., :3], points)
+
 
 @dataclass(frozen=True, eq=False)
 class SelfCollision:
@@ -63,10 +94,10 @@ class SelfCollision:
     def of_clip(self, model: Model, reference: Reference) -> "SelfCollision":
         """The same, silent on the clip: a pair that overlaps there is judged beyond that overlap."""
         kin = kinematics(model, reference.arrivals())
-        depth, normal, points = self._nearest(kin)
+        depth, normal, points = self.capsules.nearest(kin, self.pairs)
         h = reference.kicks[:, None]
         motion = ahead(model, kin, with_twist(model, kin, reference.passing()), reference.acceleration, h[..., None])
-        closing = np.einsum("...i,...i->...", normal, self._relative(points, motion))
+        closing = np.einsum("...i,...i->...", normal, self.capsules.relative(points, self.pairs, motion))
         deepest = np.maximum(depth, depth - h * closing)
         return replace(self, sunk=np.maximum(deepest, 0.0) + MARGIN)
 
@@ -74,8 +105,8 @@ class SelfCollision:
         """One contact per pair that is near in any member of the batch."""
         if not len(self.pairs):
             return None
-        depth, normal, points = self._nearest(step.kin)
-        closing = np.einsum("...i,...i->...", normal, self._relative(points, step.kin.V))
+        depth, normal, points = self.capsules.nearest(step.kin, self.pairs)
+        closing = np.einsum("...i,...i->...", normal, self.capsules.relative(points, self.pairs, step.kin.V))
         if self.sunk is not None:
             depth = depth - self.sunk[step.k]
         reach = NEAR + 2.0 * step.h * np.abs(closing)
@@ -98,27 +129,6 @@ class SelfCollision:
             drift=np.zeros(frame.shape[:-1]),
             bound=0.0 * one,
         )
-
-    def _nearest(self, kin: Kinematics) -> tuple[Array, Array, Array]:
-        """depth (..., P), normal from the second to the first (..., P, 3), and the point between them (..., P, 3)."""
-        cores = self.capsules.cores(kin)
-        first, second = (cores[..., self.pairs[:, side], :, :] for side in (0, 1))
-        x, y = nearest(first, second)
-        apart = x - y
-        distance = np.linalg.norm(apart, axis=-1)
-        # cores that cross have no normal: take the way between their middles, else straight up
-        middles = first.mean(axis=-2) - second.mean(axis=-2) + np.array([0.0, 0.0, 1e-9])
-        apart = np.where(distance[..., None] > 1e-6, apart, middles)
-        normal = apart / np.linalg.norm(apart, axis=-1, keepdims=True)
-        r1, r2 = (self.capsules.radius[self.pairs[:, side]] for side in (0, 1))
-        between = 0.5 * (x - r1[:, None] * normal + y + r2[:, None] * normal)
-        return r1 + r2 - distance, normal, between
-
-    def _relative(self, points: Array, motion: Array) -> Array:
-        """(..., P, 3) motion of the first against the second body at the points, of spatial motions (..., n, 6)."""
-        a, b = (motion[..., self.capsules.bodies[self.pairs[:, side]], :] for side in (0, 1))
-        d = a - b
-        return d[..., 3:] + cross(d[..., :3], points)
 
 
 def nearest(first: Array, second: Array) -> tuple[Array, Array]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.dynamics import Load, balance, forward_tree, kinematics
-from core.forces import Capsules, Contacts, Ground, HingeFriction, SelfCollision, Viscous, Wrench
+from core.forces import Capsules, Contacts, Flesh, Ground, HingeFriction, SelfCollision, Viscous, Wrench
 from core.forces.collide import nearest
 from core.forces.coulomb import Rows, solve
 from core.forces.ground import tangents
@@ -181,6 +181,32 @@ def test_arms_that_swing_together_do_not_pass_through_and_keep_momentum():
     load = None
     for k, run in enumerate(runs[:-1]):
         load = load_of(Contacts([collision]), moment_of(model, reference, run.state, k))
+        np.testing.assert_allclose(load.wrench.sum(axis=0), 0.0, atol=1e-9)  # internal forces
+
+
+def test_flesh_brakes_arms_that_swing_together_and_keeps_momentum():
+    """Springs that are slow against the step (5 Hz on 1 kg): the arms give way by centimetres and part again."""
+    model, place, capsules = two_arms()
+    reference = standing(model, 960, H / 8, place)
+    pairs, omega = capsules.pairs(model), 2.0 * np.pi * 5.0
+    flesh = Flesh(capsules, pairs, np.full(len(pairs), omega**2), np.full(len(pairs), omega))
+    start = reference.state(0)
+    start.twist[1, 2], start.twist[2, 2] = -3.0, 2.0
+
+    def gap(run):
+        x, y = nearest(*capsules.cores(kinematics(model, run.state)))
+        return np.linalg.norm(x - y) - 0.1
+
+    runs = list(simulate(model, reference, [flesh], NONE, Run(0, start)))
+    free = list(simulate(model, reference, [], NONE, Run(0, start)))
+    gaps = [gap(run) for run in runs[:300]]
+    assert -0.08 < min(gaps) < 0.0 < gaps[-1]
+    assert min(gap(run) for run in free[:300]) < -0.099  # right through each other without it
+    first, end = (balance(model, kinematics(model, s), NONE) for s in (start, runs[299].state))
+    np.testing.assert_allclose(end.momentum[3:], first.momentum[3:], atol=0.02)
+    assert end.kinetic < first.kinetic
+    for k, run in enumerate(runs[:-1:20]):
+        load = load_of(flesh, moment_of(model, reference, run.state, 20 * k))
         np.testing.assert_allclose(load.wrench.sum(axis=0), 0.0, atol=1e-9)  # internal forces
 
 

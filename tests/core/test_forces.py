@@ -1,5 +1,7 @@
 """Forces one by one: silent on the clip, right against closed forms, steady under any setting."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from core.forces import (
     Capsules,
     Contacts,
     Field,
+    Flesh,
     Ground,
     HingeFriction,
     JointSpring,
@@ -92,6 +95,8 @@ def every_force(model, reference):
     wide = np.full((reference.steps, model.n), 0.03)
     rest = np.tile(np.array([1.0, 0, 0, 0]), (model.n, 1))
     capsules = Capsules(m, np.stack((points, -points), axis=1), 0.1 * one)
+    pairs = capsules.pairs(model)
+    some = np.ones(len(pairs))
     return {
         "joint": JointSpring(m, law),
         "joint exponential": JointSpring(m, steep),
@@ -102,6 +107,9 @@ def every_force(model, reference):
         "swing": swing,
         "swing about rest": SwingTwist.of_rest(model, reference, swing, rest),
         "viscous": Viscous(m, 100.0 * one),
+        "flesh": Flesh(replace(capsules, radius=0.4 * one), pairs, 1e4 * some, 1e2 * some).of_clip(
+            kinematics(model, reference.arrivals())
+        ),
         "contacts": Contacts(
             [
                 Ground(m, points, 0.1 * one, origin=np.array([0.0, 0.0, 0.3])).of_clip(model, reference),

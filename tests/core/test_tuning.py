@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from core import tuning
+from core import flesh, tuning
+from core.forces import Flesh
 from core.situation import BoneSetting, named
+from core.stage import Stage
 
 from .figures import build
-from .test_react import actor_of, clip_of, hit_on
+from .test_react import HIT, actor_of, clip_of, hit_on
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +57,25 @@ def test_a_struck_arm_does_not_whip_its_hand(skeleton):
         return np.abs(np.diff(reaction.turn[:, hand], axis=0) / np.diff(reaction.times)[:, None]).max()
 
     assert fastest() < 0.7 * fastest(taper=1.0)
+
+
+def test_limbs_are_kept_out_of_the_trunk_and_of_each_other(skeleton):
+    actor = actor_of(skeleton)
+    everything = np.ones(len(actor.names), dtype=bool)
+    model = actor.model(everything, actor.first("pelvis"))
+    made = flesh.between(actor, model, everything)
+    roles = [actor.roles[i] for i in made.capsules.bodies]
+    pairs = {frozenset((roles[a], roles[b])) for a, b in made.pairs}
+    for a, b in (("forearm.L", "spine.2"), ("forearm.R", "thigh.R"), ("forearm.L", "head"), ("shin.L", "shin.R")):
+        assert frozenset((a, b)) in pairs
+    for a, b in (("upper_arm.L", "spine.3"), ("thigh.L", "thigh.R"), ("shin.L", "pelvis"), ("hand.L", "spine.1")):
+        assert frozenset((a, b)) not in pairs
+    assert flesh.between(actor, model, ~everything) is None
+
+
+def test_every_reaction_is_under_flesh_that_is_silent_on_its_clip(skeleton):
+    clip, actor = clip_of(skeleton), actor_of(skeleton)
+    stage = Stage(actor, clip, [(named("shoulder_outside"), HIT)], {}, {})
+    reference = stage.reference(stage.start, 10, 1 / 120, 1 / 120)
+    (made,) = [force for force in stage.forces(reference) if isinstance(force, Flesh)]
+    assert made.sunk.shape == (10, len(made.pairs))

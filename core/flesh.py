@@ -1,0 +1,44 @@
+"""Which bodies may not run into each other in a reaction: the capsules of limbs, trunk and head."""
+
+import numpy as np
+
+from .actor import Actor, base_role
+from .forces import Capsules, Flesh
+from .model import Model
+
+TRUNK = ("pelvis", "spine", "neck", "head")
+ARM = ("upper_arm", "forearm")  # a hand gives way at the wrist: pushed by itself it would jump
+LEG = ("thigh", "shin", "foot")
+SLIM = 0.8  # part of a capsule's radius that resists: sleeves and flesh give way
+FREQUENCY, RATIO = 5.0, 0.7  # of flesh, on the lighter body's mass: an arm is braked over centimetres
+
+
+def between(actor: Actor, model: Model, moving: np.ndarray) -> Flesh | None:
+    """Arms against all but themselves, shins and feet against the other leg; None where nothing of it moves.
+
+    Where limbs begin they are in the trunk anyway, and so are thighs, which are beside each other.
+    """
+    part = [_part(role) for role in actor.roles]
+    bones = actor.order
+    bodies = np.array([i for i, p in enumerate(part) if p and actor.masses.mass[bones[i]] > 0.0], dtype=int)
+    ends = np.stack((np.zeros((len(bodies), 3)), actor.axis[bodies]), axis=1)
+    capsules = Capsules(bodies, ends, SLIM * actor.masses.radius[bones[bodies]])
+    root = np.array([base_role(actor.roles[i]) in ("upper_arm", "thigh") for i in bodies], dtype=bool)
+    found = []
+    for a, b in capsules.pairs(model):
+        parts = {part[bodies[a]], part[bodies[b]]}
+        beside = "trunk" in parts and (root[a] or root[b] or parts & {"leg.L", "leg.R"})
+        if len(parts) == 2 and not beside and not (root[a] and root[b]) and moving[bodies[[a, b]]].any():
+            found.append((a, b))
+    if not found:
+        return None
+    pairs = np.array(found)
+    mass, omega = actor.masses.mass[bones[bodies]][pairs].min(axis=1), 2.0 * np.pi * FREQUENCY
+    return Flesh(capsules, pairs, omega**2 * mass, 2.0 * RATIO * omega * mass)
+
+
+def _part(role: str) -> str:
+    """ "arm.L", "leg.R", "trunk", or "" for what doesn't take part."""
+    base, _, side = role.partition(".")
+    name = "arm." if base in ARM else "leg." if base in LEG else ""
+    return name + side if name else "trunk" if base in TRUNK else ""

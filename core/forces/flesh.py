@@ -1,0 +1,53 @@
+"""Flesh on flesh: limbs that swing against the body are braked softly, without a contact solver."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..dynamics import Kinematics, Load
+from ..rotation import Array
+from .collide import Capsules
+from .contact import MARGIN
+from .step import Step
+
+
+@dataclass(frozen=True, eq=False)
+class Flesh:
+    """Springs and dampers between pairs of capsules, frictionless, silent on the clip.
+
+    They act as they are found on arrival, so they have to be slow against the sub-step: a spring of the circular
+    frequency w on the lighter body's mass needs w h well below 2.
+    pairs: (P, 2) indices of capsules.  stiffness [N/m], damping [N s/m]: (P,).
+    sunk: (K, P) how deep the pairs are in each other in the clip [m]; only what goes beyond is pressed.
+    """
+
+    capsules: Capsules
+    pairs: np.ndarray
+    stiffness: Array
+    damping: Array
+    sunk: Array | None = None
+
+    def of_clip(self, kin: Kinematics) -> "Flesh":
+        """The same, pressed only deeper than the clip itself does; kin: of the reference's arrivals."""
+        depth = self.capsules.nearest(kin, self.pairs)[0]
+        return replace(self, sunk=np.maximum(depth, 0.0) + MARGIN)
+
+    def add(self, load: Load, step: Step) -> None:
+        """Equal and opposite forces at the point between the two bodies of every pair that is pressed."""
+        near = self.capsules.close(step.kin, self.pairs)
+        if not len(near):
+            return
+        pairs = self.pairs[near]
+        depth, normal, points = self.capsules.nearest(step.kin, pairs)
+        if self.sunk is not None:
+            depth = depth - self.sunk[step.k][..., near]
+        pressed = depth > 0.0
+        if not pressed.any():
+            return
+        apart = np.einsum("...i,...i->...", normal, self.capsules.relative(points, pairs, step.kin.V))
+        push = self.stiffness[near] * depth - self.damping[near] * apart
+        push = np.where(pressed, np.maximum(push, 0.0), 0.0)
+        wrench = step.kin.wrench(points + step.kin.origin[..., None, :], push[..., None] * normal)
+        bodies = self.capsules.bodies[pairs]
+        both = step.spread(bodies[:, 0], wrench) - step.spread(bodies[:, 1], wrench)
+        load.wrench = load.wrench + both
