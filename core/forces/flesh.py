@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..dynamics import Kinematics, Load
-from ..rotation import Array
+from ..rotation import Array, cross
 from .collide import Capsules
 from .contact import MARGIN
 from .step import Step
@@ -47,7 +47,8 @@ class Flesh:
         apart = np.einsum("...i,...i->...", normal, self.capsules.relative(points, pairs, step.kin.V))
         push = self.stiffness[near] * depth - self.damping[near] * apart
         push = np.where(pressed, np.maximum(push, 0.0), 0.0)
-        wrench = step.kin.wrench(points + step.kin.origin[..., None, :], push[..., None] * normal)
+        force = push[..., None] * normal
+        wrench = np.concatenate((cross(points, force), force), axis=-1)
         bodies = self.capsules.bodies[pairs]
         both = step.spread(bodies[:, 0], wrench) - step.spread(bodies[:, 1], wrench)
         load.wrench = load.wrench + both

@@ -24,17 +24,15 @@ from core.forces import (
     Pulse,
     Release,
     SelfCollision,
-    Step,
     Striker,
     SwingTwist,
     Viscous,
     WorldSpring,
     Wrench,
-    deviation,
 )
 from core.forces.limit import torque_function
 from core.forces.spring import capped
-from core.forces.step import log_rate
+from core.forces.step import Step, deviation, log_rate
 from core.forces.swing import swing_twist
 from core.model import FREE, SPHERICAL, Model, State, revolute
 from core.reference import Reference, build, passing
@@ -96,7 +94,7 @@ def every_force(model, reference):
     rest = np.tile(np.array([1.0, 0, 0, 0]), (model.n, 1))
     capsules = Capsules(m, np.stack((points, -points), axis=1), 0.1 * one)
     pairs = capsules.pairs(model)
-    some = np.ones(len(pairs))
+    flesh = replace(capsules, radius=0.4 * one), pairs, np.full(len(pairs), 1e4), np.full(len(pairs), 1e2)
     return {
         "joint": JointSpring(m, law),
         "joint exponential": JointSpring(m, steep),
@@ -107,9 +105,7 @@ def every_force(model, reference):
         "swing": swing,
         "swing about rest": SwingTwist.of_rest(model, reference, swing, rest),
         "viscous": Viscous(m, 100.0 * one),
-        "flesh": Flesh(replace(capsules, radius=0.4 * one), pairs, 1e4 * some, 1e2 * some).of_clip(
-            kinematics(model, reference.arrivals())
-        ),
+        "flesh": Flesh(*flesh).of_clip(kinematics(model, reference.arrivals())),
         "contacts": Contacts(
             [
                 Ground(m, points, 0.1 * one, origin=np.array([0.0, 0.0, 0.3])).of_clip(model, reference),
