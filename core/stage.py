@@ -8,12 +8,7 @@ from typing import Any
 
 import numpy as np
 
-        if self.footing is not None:
-            forces += self.footing.forces(self.model, reference, (kin, passing), tuning.foot_spring(actor), muscle)
-        forces += self.pulses
-        if self.flesh is not None:
-            forces.append(self.flesh.of_clip(kin))
-        return forces
+from . import accuracy, flesh, footing, hinges, links, tuning
 from .actor import Actor, base_role
 from .blows import Hit, land, throttle
 from .dynamics import kinematics
@@ -156,21 +151,12 @@ class Stage:
         forces: list[Force] = [muscle, tuning.limit(actor, self.moving, self.inertia, self.hinges, bent)]
         if balls := tuning.balls(actor, self.moving, self.inertia):
             forces.append(balls)
-<<<<<<< HEAD
         if self.footing is not None:
             forces += self.footing.forces(self.model, reference, (kin, passing), tuning.foot_spring(actor), muscle)
-        return [*forces, *self.pulses]
-=======
-        loose = {actor.first(role) for blow in self.blows for role in blow.situation.loose}
-        feet = ("foot", "hand") if actor.anatomy.kind == "quadruped" else ("foot",)
-        planted = [i for i, r in enumerate(actor.roles) if base_role(r) in feet and self.moving[i] and i not in loose]
-        if self.base >= 0 and planted:
-            forces.append(tuning.feet(actor, self.model, reference, (kin, passing), np.array(planted)))
         forces += self.pulses
         if self.flesh is not None:
             forces.append(self.flesh.of_clip(kin))
         return forces
->>>>>>> ccf4ce6 (Limbs are braked long before their limits and by flesh where they meet the body; shoulders take the blow over a tenth of a second)
 
     def kicked(self, state: State, time: float, reference: Reference) -> State:
         """The state with the document's initial velocities of the blows that land at this moment."""
