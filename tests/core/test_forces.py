@@ -75,9 +75,6 @@ def load_of(force, step, gravity=NONE):
     return load
 
 
-# ------------------------------------------------------------------------------------------------- silent on the clip
-
-
 def every_force(model, reference):
     """One of each kind that follows a clip, far stiffer than anyone would set it."""
     m = np.arange(model.n)
@@ -94,7 +91,7 @@ def every_force(model, reference):
     rest = np.tile(np.array([1.0, 0, 0, 0]), (model.n, 1))
     capsules = Capsules(m, np.stack((points, -points), axis=1), 0.1 * one)
     pairs = capsules.pairs(model)
-    flesh = replace(capsules, radius=0.4 * one), pairs, np.full(len(pairs), 1e4), np.full(len(pairs), 1e2)
+    thick, some = replace(capsules, radius=0.4 * one), np.full(len(pairs), 1e2)
     return {
         "joint": JointSpring(m, law),
         "joint exponential": JointSpring(m, steep),
@@ -105,7 +102,7 @@ def every_force(model, reference):
         "swing": swing,
         "swing about rest": SwingTwist.of_rest(model, reference, swing, rest),
         "viscous": Viscous(m, 100.0 * one),
-        "flesh": Flesh(*flesh).of_clip(kinematics(model, reference.arrivals())),
+        "flesh": Flesh(thick, pairs, 100.0 * some, some).of_clip(kinematics(model, reference.arrivals())),
         "contacts": Contacts(
             [
                 Ground(m, points, 0.1 * one, origin=np.array([0.0, 0.0, 0.3])).of_clip(model, reference),

@@ -212,7 +212,8 @@ def test_hits_far_apart_begin_anew_and_the_clip_is_itself_between(skeleton):
     assert off[after].max() > 10.0
     # muscles are scaled by inertias that are means over all of the reaction, so the two differ a little
     assert np.degrees(angle(q, q1))[after].max() < 0.05 * off[after].max()
-    assert both.substeps < 1.3 * (alone.substeps + run(react(actor, clip, named("shoulder_front"), Hit(25.0))).substeps)
+    steps = alone.substeps + run(react(actor, clip, named("shoulder_front"), Hit(25.0))).substeps
+    assert both.substeps < 1.1 * steps + 60.0 * (second - first_end)  # coarse ones between them
 
 
 def test_every_hit_keeps_its_own_situation_s_bone_values(skeleton):
