@@ -9,7 +9,7 @@ from . import stance, steps
 from .actor import Actor
 from .blows import Blow
 from .dynamics import Kinematics
-from .forces import Force, Guide, Muscle, Pulse, Track, WorldSpring
+from .forces import Force, Guide, Muscle, Pulse, Track, WorldSpring, Wrench
 from .ik import Limb, place, reach
 from .model import Model
 from .reference import Reference, to_world
@@ -23,10 +23,10 @@ from .support import smooth
 STRAIGHT = 0.99  # of a leg's length up to which it may stretch beyond the clip's own
 SOFT = 0.1  # [s] ahead of time that the pelvis begins to sink for a leg that doesn't reach
 DEEPEST = 0.4  # of a leg's length that it may sink
+KNOCKED, FULL = 0.08, 40.0  # [m] that a foot in the air lands aside of its way, from this blow on [N s]
 SWINGING = 0.1  # how firmly a foot in the air is led, as part of one that stands
 TAKE = 0.35  # [s] in which a struck foot finds back to its place before it lands
 
-DIP_FREQUENCY, DIP_RATIO = 1.3, 0.9  # [Hz] of the weight on legs that give way
 WEAKER = 0.85  # of a blow that makes the body fall is tried next
 
 Poses = tuple[Array, Array]
@@ -38,6 +38,7 @@ class Footing:
 
     base: the pelvis.  span: from when to when the reaction shows [s].
     times: (T,) [s], sunk: (T,) how far the pelvis is lowered for the legs to reach [m].
+    missing: (K, L) force that the legs don't carry any more [N], at the stance's samples.
     """
 
     stance: Stance
@@ -46,6 +47,7 @@ class Footing:
     span: tuple[float, float]
     times: Array
     sunk: Array
+    missing: Array
 
     @property
     def feet(self) -> np.ndarray:
@@ -76,7 +78,11 @@ class Footing:
         mass = float(model.inertia[:, 5, 5].sum())
         tone = muscle.tone[:, self.base, None, None]
         own_K, own_D = (x[self.base, 3:, 3:] for x in (muscle.stiffness, muscle.damping))
+        load = np.zeros((reference.steps, len(self.feet), 6))
+        load[..., 5] = -hermite(self.stance.times, self.missing, np.clip(t[:-1], *self.stance.times[[0, -1]]))
+        hips = np.array([limb.upper for limb in self.stance.limbs])
         return [
+            Wrench(hips, np.zeros((len(hips), 3)), load),
             WorldSpring(self.feet, firm * spring[0], firm * spring[1], track),
             Guide(
                 self.base,
@@ -176,16 +182,17 @@ def prepare(
     found = stance.read(actor, clip, blows[0].start)
     if found is None or not all(moving[[x.upper, x.lower, x.end]].all() for x in found.limbs):
         return None
-    weak, hold = _struck(actor, found, blows)
+    weak, hold, knocks = _struck(actor, found, blows)
     push = _push(actor, found, blows, pulses)
     spans = [(blow.start, blow.end) for blow in blows]
     end = max(blow.end for blow in blows)
-    dip = _dip(actor, found, weak)
-    plan = steps.plan(found, push, 1.0 - weak, hold, dip, spans, False)
+    plan = steps.plan(found, push, 1.0 - weak, hold, knocks, spans, False)
     while plan.lost is not None and np.abs(push).max() > 0.0:  # more than feet can catch: the rest goes nowhere
         push = WEAKER * push
-        plan = replace(steps.plan(found, push, 1.0 - weak, hold, dip, spans, False), fell=True)
-    return Footing(found, plan, base, (blows[0].start, end), found.times, np.zeros(len(found.times)))
+        plan = replace(steps.plan(found, push, 1.0 - weak, hold, knocks, spans, False), fell=True)
+    return Footing(
+        found, plan, base, (blows[0].start, end), found.times, np.zeros(len(found.times)), _missing(actor, found, weak)
+    )
 
 
 def _push(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Force]) -> Array:
@@ -211,8 +218,10 @@ def _borne(actor: Actor, found: Stance, pulse: Pulse) -> float:
     return 1.0
 
 
-def _struck(actor: Actor, found: Stance, blows: Sequence[Blow]) -> tuple[Array, Array]:
-    """(K, L) how much of its strength each leg has lost, and how firmly each foot is held."""
+def _struck(actor: Actor, found: Stance, blows: Sequence[Blow]) -> tuple[Array, Array, Array]:
+    """(K, L) how much of its strength each leg has lost, (K, L) how firmly each foot is held, and (K, L, 2) how far
+    aside [m] a foot will land that was struck in the air."""
+    knocks = np.zeros((*found.down.shape, 2))
     weak, hold = np.zeros(found.down.shape), np.ones(found.down.shape)
     for blow in blows:
         since = found.times - blow.start
@@ -227,9 +236,11 @@ def _struck(actor: Actor, found: Stance, blows: Sequence[Blow]) -> tuple[Array, 
             if not found.down[k, i] or situation.drive == "velocities":
                 lands = -1 if found.down[k, i] else found.lands(k, i)
                 ready = found.times[lands] if lands >= 0 else blow.start + situation.recovery
+                last = lands if lands >= 0 else k
+                knocks[k : last + 1, i] = KNOCKED * min(1.0, abs(blow.impulse) / FULL) * blow.direction[:2]
                 firm = np.clip(1.0 - (ready - found.times) / min(TAKE, max(ready - blow.start, 1e-3)), 0.0, 1.0)
                 hold[:, i] *= np.where(since > -1e-6, smooth(firm), 1.0)
-    return weak, hold
+    return weak, hold, knocks
 
 
 def _leg(actor: Actor, limb: Limb) -> set[int]:
@@ -241,16 +252,8 @@ def _leg(actor: Actor, limb: Limb) -> set[int]:
     return leg
 
 
-def _dip(actor: Actor, found: Stance, weak: Array) -> Array:
-    """(K,) how the weight sinks where legs that carry it give way [m]: the lost part of the load pulls at a spring."""
-    g = abs(float(actor.gravity[2]))
-    h = float(found.times[1] - found.times[0])
+def _missing(actor: Actor, found: Stance, weak: Array) -> Array:
+    """(K, L) force [N] by which legs that carry the weight give way."""
+    weight = float(actor.masses.mass.sum()) * abs(float(actor.gravity[2]))
     carries = found.down / np.maximum(found.down.sum(axis=1, keepdims=True), 1)
-    load = g * (weak * carries).sum(axis=1)
-    omega = 2.0 * np.pi * DIP_FREQUENCY
-    z, v, out = 0.0, 0.0, np.zeros(len(load))
-    for k, pull in enumerate(load):
-        out[k] = z
-        v = (v - h * (pull + omega**2 * z)) / (1.0 + h * 2.0 * DIP_RATIO * omega + h * h * omega**2)
-        z += h * v
-    return out
+    return np.asarray(weight * weak * carries)

@@ -77,11 +77,14 @@ class Walker:
     """The weight and the feet of a body while it looks for its balance; one `advance` per sample.
 
     push: (K, 2) change of the weight's velocity in each sample [m/s].  give: (K, L) what is left of the legs' strength.
+    knocks: (K, L, 2) what a foot in the air lands off its goal [m].
     blows: (start, end) [s] in order: when each lands, and by when the body is back.
     """
 
-    def __init__(self, stance: Stance, push: Array, give: Array, blows: Sequence[Span], stays: bool) -> None:
-        self.stance, self.push, self.give, self.blows = stance, push, give, blows
+    def __init__(
+        self, stance: Stance, push: Array, give: Array, knocks: Array, blows: Sequence[Span], stays: bool
+    ) -> None:
+        self.stance, self.push, self.give, self.knocks, self.blows = stance, push, give, knocks, blows
         self.blow, self.end = blows[0]
         self.stays_displaced = stays
         legs = len(stance.limbs)
@@ -169,7 +172,9 @@ class Walker:
                 late = stance.times[self.due[leg]] > self.end - 0.5 * HOME
                 part = 0.0 if late else max(size - FREE, 0.0) / max(size, 1e-12)
                 self.goal[leg] = self._apart(
-                    int(self.due[leg]), leg, self._reached(k, leg, self.home + part * off, left, p)
+                    int(self.due[leg]),
+                    leg,
+                    self._reached(k, leg, self.home + part * off + self.knocks[k, leg], left, p),
                 )
 
     def _reached(self, k: int, leg: int, goal: Array, seconds: float, p: Array) -> Array:
@@ -277,13 +282,15 @@ class Walker:
         return np.where(self.since >= 0, self.rise * 16.0 * (s * (1.0 - s)) ** 2, 0.0)
 
 
-def plan(stance: Stance, push: Array, give: Array, hold: Array, dip: Array, blows: Sequence[Span], stays: bool) -> Plan:
+def plan(
+    stance: Stance, push: Array, give: Array, hold: Array, knocks: Array, blows: Sequence[Span], stays: bool
+) -> Plan:
     """Play the body's way back to its clip.
 
-    push, give, blows: see `Walker`.  hold: (K, L), see `Plan`.  dip: (K,) of the weight [m].
+    push, give, knocks, blows: see `Walker`.  hold: (K, L), see `Plan`.
     stays: the body goes on where it is instead of going home.
     """
-    walker = Walker(stance, push, give, blows, stays)
+    walker = Walker(stance, push, give, knocks, blows, stays)
     end = max(end for _, end in blows)
     K = len(stance.times)
     shift, feet, pull = np.zeros((K, 3)), np.zeros((K, len(stance.limbs), 3)), np.zeros((K, 3))
@@ -295,5 +302,5 @@ def plan(stance: Stance, push: Array, give: Array, hold: Array, dip: Array, blow
     left = 1.0 - smooth((stance.times - (end - 0.4)) / 0.35)
     shift[:, :2] = walker.home + left[:, None] * (shift[:, :2] - walker.home)
     feet[..., :2] = walker.home + left[:, None, None] * (feet[..., :2] - walker.home)
-    shift[:, 2], feet[..., 2] = dip, left[:, None] * feet[..., 2]
+    feet[..., 2] *= left[:, None]
     return Plan(stance.times, shift, feet, left[:, None] * pull, hold, tuple(walker.moves), walker.lost)
