@@ -29,7 +29,7 @@ def struck(figure, name, envelope, **hit):
 def test_long_steps_at_the_end_show_what_fine_ones_do(figure, monkeypatch, name):
     """Against 1/480 s all the way: peaks within 3 %, and no joint ever off by more than that of the largest peak.
 
-    Three times that in legs: the plan that leads their feet has samples of 1/60 s, and their feet are closed afterwards.
+    Three times that in legs: the plan that leads their feet has samples of 1/60 s, and closes them afterwards.
     """
     quick = struck(figure, name, LONG)
     with monkeypatch.context() as patch:
