@@ -67,12 +67,12 @@ class Footing:
         kins: as in `Track.of_clip`.  spring: stiffness and damping (6, 6) of a foot.
         """
         t = reference.times
-        grid = np.concatenate(([2.0 * t[0] - t[1]], t))  # one step more in front, for the rates on arrival
+        grid = np.concatenate((t[:1] - reference.earlier[0], t))  # one step more in front, for the rates on arrival
         shift, feet, hold = self.plan.at(grid)
         h = np.diff(grid)[:, None]
         rate, speed = np.diff(shift, axis=0) / h, np.diff(feet, axis=0) / h[..., None]
         track = Track.of_clip(model, reference, self.feet, np.zeros((len(self.feet), 3)), kins)
-        track = track.moved(feet[1:-1], speed[:-1], np.diff(speed, axis=0) / h[1:, None])
+        track = track.moved(feet[1:-1], speed[:-1], np.diff(speed, axis=0) / reference.kicks[:, None, None])
         down = hermite(self.stance.times, 1.0 * self.stance.down, np.clip(t[:-1], *self.stance.times[[0, -1]]))
         firm = hold[1:-1, :, None, None] * (SWINGING + (1.0 - SWINGING) * np.clip(down, 0.0, 1.0)[..., None, None])
         mass = float(model.inertia[:, 5, 5].sum())

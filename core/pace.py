@@ -16,7 +16,7 @@ STRETCH, RECENT = 24, 12  # sub-steps simulated with one length, and those of th
 APART, WHOLE = 0.08, 0.3
 FINEST = SUBSTEP * 0.5**HALVINGS - 1e-9  # [s] for turns that are too fast
 LAST_RESORT = FINEST / 8.0  # [s] where all else breaks down
-TAIL = (0.5, 0.9)  # [s] after the last contact, from where on calm sub-steps are twice and four times as long
+TAIL = (0.7, 1.0)  # [s] after the last contact, from where on calm sub-steps are twice and four times as long
 
 
 def stretch(blows: Sequence[Blow], now: float, h: float) -> float:
