@@ -1,5 +1,6 @@
-"""Operators that write and read files: FBX, and situations as TOML."""
+"""Operators that write and read files: FBX, and situations and hits as TOML."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import bpy
@@ -7,9 +8,10 @@ from bpy.props import BoolProperty, StringProperty
 from bpy.types import Operator
 from bpy_extras.io_utils import ExportHelper, ImportHelper
 
+from ..core import hits as planning
 from ..core import situation as situations
 from ..core.errors import CoreError
-from . import checks, export, operators_react, settings
+from . import checks, export, operators_react, recipe, settings
 
 
 class DYNAMICS_OT_export_fbx(Operator, ExportHelper):
@@ -120,10 +122,81 @@ class DYNAMICS_OT_load_situation(Operator, ImportHelper):
         return {"FINISHED"}
 
 
-def folder(create=False):
-    """Where the user's situations are kept."""
+class DYNAMICS_OT_save_hits(Operator, ExportHelper):
+    """Save all hits of the list as a file, for other characters and for the command's --hits"""
+
+    bl_idname = "parametric_dynamics.save_hits"
+    bl_label = "Save Hits"
+    bl_options = {"REGISTER"}
+
+    filename_ext = ".toml"
+    filter_glob: StringProperty(default="*.toml", options={"HIDDEN"})
+
+    @classmethod
+    def poll(cls, context):
+        return checks.armature(cls, context)
+
+    def invoke(self, context, event):
+        self.filepath = str(folder(create=True, kind="hits") / "my_hits.toml")
+        return super().invoke(context, event)
+
+    def execute(self, context):
+        path = Path(self.filepath)
+        try:
+            text = planning.dump(settings.recipe(checks.armature_of(context)).hits)
+            path.write_text(text, encoding="utf-8")
+        except (CoreError, OSError) as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.report({"INFO"}, "Wrote '{}'.".format(path))
+        return {"FINISHED"}
+
+
+class DYNAMICS_OT_load_hits(Operator, ImportHelper):
+    """Load hits from a file in place of those of the list"""
+
+    bl_idname = "parametric_dynamics.load_hits"
+    bl_label = "Load Hits"
+    bl_options = {"REGISTER", "UNDO"}
+
+    filename_ext = ".toml"
+    filter_glob: StringProperty(default="*.toml", options={"HIDDEN"})
+
+    @classmethod
+    def poll(cls, context):
+        return checks.editable(cls, context)
+
+    def invoke(self, context, event):
+        self.filepath = str(folder(create=True, kind="hits")) + "/"
+        return super().invoke(context, event)
+
+    def execute(self, context):
+        armature = checks.armature_of(context)
+        try:
+            loaded = planning.load(Path(self.filepath))
+            moments = recipe.frames(context, armature, loaded)
+            made = settings.recipe(armature)
+        except CoreError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        timed = (
+            hit if hit.after is None else replace(hit, frame=frame, after=None)
+            for hit, frame in zip(loaded, moments, strict=True)
+        )
+        settings.put(armature, replace(made, hits=tuple(timed)))
+        return {"FINISHED"}
+
+
+def folder(create=False, kind="situations"):
+    """Where the user's situations or hits are kept."""
     package = __package__.rpartition(".")[0]
-    return Path(bpy.utils.extension_path_user(package, path="situations", create=create))
+    return Path(bpy.utils.extension_path_user(package, path=kind, create=create))
 
 
-CLASSES = (DYNAMICS_OT_export_fbx, DYNAMICS_OT_save_situation, DYNAMICS_OT_load_situation)
+CLASSES = (
+    DYNAMICS_OT_export_fbx,
+    DYNAMICS_OT_save_situation,
+    DYNAMICS_OT_load_situation,
+    DYNAMICS_OT_save_hits,
+    DYNAMICS_OT_load_hits,
+)

@@ -167,14 +167,16 @@ class DYNAMICS_PT_blend(SubPanel, Panel):
 
 
 class DYNAMICS_PT_file(SubPanel, Panel):
-    """Situations as files"""
+    """Situations and hits as files"""
 
-    bl_label = "Situation File"
+    bl_label = "Files"
 
     def draw(self, _context):
-        row = self.layout.row(align=True)
-        row.operator("parametric_dynamics.load_situation", text="Load", icon="FILE_FOLDER")
-        row.operator("parametric_dynamics.save_situation", text="Save", icon="FILE_TICK")
+        for what in ("Situation", "Hits"):
+            row = self.layout.row(align=True)
+            row.label(text=what)
+            row.operator("parametric_dynamics.load_" + what.lower(), text="Load", icon="FILE_FOLDER")
+            row.operator("parametric_dynamics.save_" + what.lower(), text="Save", icon="FILE_TICK")
 
 
 CLASSES = (

@@ -62,10 +62,8 @@ def prepare(context, armature, recipe):
     active = [hit for hit in recipe.hits if hit.enabled]
     if not active:
         raise SituationError("Every hit of '{}' is switched off. Switch one on.".format(armature.name))
-    found = source.of(armature)
-    default = 0.0 if found is None else job.default_frame(found)
-    frames = planning.frames(active, default, context.scene.render.fps / context.scene.render.fps_base)
-    first, *further = ((hit.situation, hit.hit(frame)) for hit, frame in zip(active, frames, strict=True))
+    moments = frames(context, armature, active)
+    first, *further = ((hit.situation, hit.hit(frame)) for hit, frame in zip(active, moments, strict=True))
     ready = job.read(
         context,
         armature,
@@ -77,6 +75,13 @@ def prepare(context, armature, recipe):
     )
     figures.keep(armature, ready.actor.anatomy, ready.actor.skeleton.names)
     return ready
+
+
+def frames(context, armature, hits):
+    """When each of the hits lands on what plays on the armature."""
+    found = source.of(armature)
+    default = 0.0 if found is None else job.default_frame(found)
+    return planning.frames(hits, default, context.scene.render.fps / context.scene.render.fps_base)
 
 
 def dated(recipe, ready):

@@ -132,13 +132,13 @@ def load(path: Path) -> tuple[HitSetting, ...]:
 def from_entry(entry: dict[str, Any], source: str) -> HitSetting:
     """A hit from its keys; `source` is named in errors.
 
-    situation: a preset or a .toml file, needed.  impulse, contact, along, drive: change it.
+    situation: a preset, a .toml file or all of one as a table, needed.  impulse, contact, along, drive: change it.
     strike: [left, forward, up] of the figure, as the situation's direction.
     striker: [kg, m/s] or [kg, m/s, restitution].  All else as the fields of `HitSetting`.
     """
     entry = dict(entry)
-    name = entry.pop("situation", None)
-    if not isinstance(name, str):
+    named = entry.pop("situation", None)
+    if not isinstance(named, (str, dict)):
         raise SituationError(f"{source}: 'situation' is missing. Name a preset or a .toml file.")
     table = {key: entry.pop(key) for key in OF_SITUATION if key in entry}
     if "strike" in entry:
@@ -146,7 +146,8 @@ def from_entry(entry: dict[str, Any], source: str) -> HitSetting:
     if isinstance(entry.get("striker"), list) and len(entry["striker"]) == 2:
         entry["striker"] = [*entry["striker"], 0.0]
     try:
-        chosen = situations.changed(situations.named(name), table, source)
+        whole = situations.named(named) if isinstance(named, str) else situations.from_table(named, source)
+        chosen = situations.changed(whole, table, source)
         if "impulse" in table:
             chosen = chosen.with_changes(gain=1.0)
         made: HitSetting = situations.build(HitSetting, entry, source, situation=chosen)
@@ -172,3 +173,20 @@ def _check_use(made: HitSetting, table: dict[str, Any], source: str) -> None:
         )
     if made.origin and (made.direction or "direction" in table):
         raise SituationError(f"{source}: a blast pushes away from its place. Leave the direction out.")
+
+
+def dump(hits: Sequence[HitSetting]) -> str:
+    """The hits as TOML text that `load` reads back to equal ones."""
+    return "\n".join(_dumped(hit) for hit in hits)
+
+
+def _dumped(hit: HitSetting) -> str:
+    said = {f.name: getattr(hit, f.name) for f in fields(hit) if f.name != "situation"}
+    said = {f.name: said[f.name] for f in fields(hit) if f.name in said and said[f.name] != f.default}
+    preset = next((name for name in situations.presets() if situations.named(name) == hit.situation), "")
+    lines = ["[[hits]]", *([f'situation = "{preset}"'] if preset else [])]
+    lines += [f"{key} = {situations.literal(value)}" for key, value in said.items()]
+    if not preset:
+        sections = situations.dump(hit.situation).splitlines()
+        lines += ["[hits.situation]", *("[hits.situation." + x[1:] if x.startswith("[") else x for x in sections)]
+    return "\n".join(lines) + "\n"

@@ -130,7 +130,7 @@ def from_table(table: dict[str, Any], source: str) -> Situation:
     for key, group in (*groups.items(), *(entries.items() if isinstance(entries, dict) else ())):
         if not isinstance(group, dict):
             raise SituationError(f"{source}: '{key}' is not a table. Write it as a [section].")
-    bones = {role: build(BoneSetting, entry, f"{source}, [bones.{_toml(role)}]") for role, entry in entries.items()}
+    bones = {role: build(BoneSetting, entry, f"{source}, [bones.{literal(role)}]") for role, entry in entries.items()}
     envelope = build(Envelope, groups["envelope"], f"{source}, [envelope]")
     return build(Situation, table, source, bones=MappingProxyType(bones), envelope=envelope)
 
@@ -194,19 +194,20 @@ def dump(situation: Situation) -> str:
     """The situation as TOML text that `load` reads back to an equal one."""
     plain = {f.name: getattr(situation, f.name) for f in fields(Situation)}
     bones, envelope = plain.pop("bones"), plain.pop("envelope")
-    lines = [f"{key} = {_toml(value)}" for key, value in plain.items()]
-    lines += ["", "[envelope]", *(f"{key} = {_toml(value)}" for key, value in asdict(envelope).items())]
+    lines = [f"{key} = {literal(value)}" for key, value in plain.items()]
+    lines += ["", "[envelope]", *(f"{key} = {literal(value)}" for key, value in asdict(envelope).items())]
     for role, setting in bones.items():
         said = {key: value for key, value in asdict(setting).items() if value is not None}
-        lines += ["", f"[bones.{_toml(role)}]", *(f"{key} = {_toml(value)}" for key, value in said.items())]
+        lines += ["", f"[bones.{literal(role)}]", *(f"{key} = {literal(value)}" for key, value in said.items())]
     return "\n".join(lines) + "\n"
 
 
-def _toml(value: Any) -> str:
+def literal(value: Any) -> str:
+    """A value as TOML writes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (tuple, list)):
-        return "[" + ", ".join(_toml(v) for v in value) + "]"
+        return "[" + ", ".join(literal(v) for v in value) + "]"
     if isinstance(value, str):
         escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
         return f'"{escaped}"'

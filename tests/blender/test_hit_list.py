@@ -212,6 +212,37 @@ class TestReaction:
         assert np.mean([len(times) for times in channels]) < 0.75 * full
 
 
+class TestFiles:
+    def test_save_and_load(self, pair, tmp_path):
+        hits(pair)[0].strength, hits(pair)[1].tone, hits(pair)[1].name = "club", 0.9, "the second"
+        made, path = settings.recipe(pair), tmp_path / "mine.toml"
+        assert OPS.save_hits(filepath=str(path)) == {"FINISHED"}
+        OPS.remove_hit()
+        hits(pair).clear()
+        assert settings.recipe(pair) != made
+        assert OPS.load_hits(filepath=str(path)) == {"FINISHED"}
+        assert settings.recipe(pair) == made
+
+    def test_seconds_become_frames(self, demo, tmp_path):
+        path = tmp_path / "mine.toml"
+        path.write_text(
+            '[[hits]]\nsituation = "leg_front"\nframe = 4\n[[hits]]\nsituation = "leg_back"\nafter = 0.5\n',
+            encoding="utf-8",
+        )
+        OPS.load_hits(filepath=str(path))
+        assert [hit.frame for hit in settings.recipe(demo).hits] == [4.0, 4.0 + 0.5 * bpy.context.scene.render.fps]
+
+    def test_a_wrong_file_changes_nothing(self, pair, tmp_path):
+        path = tmp_path / "wrong.toml"
+        path.write_text('[[hits]]\nsituation = "chest_front"\nstrength = "cannon"\n', encoding="utf-8")
+        made = settings.recipe(pair)
+        with pytest.raises(RuntimeError, match="cannon"):
+            OPS.load_hits(filepath=str(path))
+        with pytest.raises(RuntimeError):
+            OPS.save_hits(filepath=str(tmp_path / "nowhere" / "x.toml"))
+        assert settings.recipe(pair) == made
+
+
 class TestStrength:
     def test_named_ones_bring_their_gain(self, demo):
         group = demo.parametric_dynamics

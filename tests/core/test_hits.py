@@ -100,6 +100,19 @@ def test_a_file_that_is_not_there(tmp_path):
         hits.load(tmp_path / "nothing.toml")
 
 
+def test_what_is_written_is_read_back(tmp_path):
+    own = named("leg_back").with_changes(name='my "kick"', tone=0.9)
+    planned = (
+        hits.HitSetting(named("chest_front"), 12.0, bone="head", strength="club", gain=2.0, name='"b"', enabled=False),
+        hits.HitSetting(own, after=0.25, direction=(0.0, 1.0, 0.5), offset=(0.1, 0.0, 0.0), seed=3),
+        hits.HitSetting(own.with_changes(drive="velocities")),
+        hits.HitSetting(named("chest_back"), origin=(1.0, 2.0, 3.0)),
+        hits.HitSetting(named("chest_back"), striker=(1.0, 2.0, 0.5)),
+        hits.HitSetting(named("chest_back"), angular=-2.5),
+    )
+    assert read(tmp_path, hits.dump(planned)) == planned
+
+
 # -- strengths ---------------------------------------------------------------------------------------------------------
 
 
