@@ -189,14 +189,30 @@ def _varied(direction: Array, seed: int) -> tuple[Array, float]:
     return rotate(exp(tilt * about), direction), 1.0 + VARIATION * (2.0 * chance.random() - 1.0)
 
 
-def throttle(blows: Sequence[Blow]) -> list[Blow]:
-    """In order of time, with what follows soon after another weakened (`REPEATS`)."""
-    ordered = sorted(blows, key=lambda blow: blow.start)
-    out = ordered[:1]
-    for before, blow in zip(ordered, ordered[1:], strict=False):
-        gap = blow.start - before.start
+def throttle(blows: Sequence[Blow], before: float | None = None) -> list[Blow]:
+    """In order of time, with what follows soon after another weakened (`REPEATS`).
+
+    before: [s] when an earlier one landed that is not among them.
+    """
+    out = []
+    for blow in sorted(blows, key=lambda blow: blow.start):
+        gap = np.inf if before is None else blow.start - before
         part = next((part for limit, part in REPEATS if gap < limit - 1e-9), 1.0)
         out.append(replace(blow, told=part * blow.told))
+        before = blow.start
+    return out
+
+
+def episodes(hits: Sequence[tuple[Situation, Hit]], fps: float) -> list[list[tuple[Situation, Hit]]]:
+    """The hits in order of time, parted where nothing shows any more of all before: those don't feel each other."""
+    out: list[list[tuple[Situation, Hit]]] = []
+    end = -np.inf
+    for situation, hit in sorted(hits, key=lambda one: one[1].frame):
+        start = hit.frame / fps
+        if start >= end:
+            out.append([])
+        out[-1].append((situation, hit))
+        end = max(end, start + situation.envelope.duration)
     return out
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import pace
 from .actor import Actor
-from .blows import Blow, Hit, shown
+from .blows import Blow, Hit, episodes, shown
 from .dynamics import forward, forward_light
 from .errors import SimulationError
 from .footing import Footing
@@ -38,6 +38,7 @@ class Reaction:
     turn: (K + 1, n, 3) rotation vectors, body frame, on the right of the clip's joint rotation.
     travel: (K + 1, n, 3) displacement of the joint, parent frame [m], besides the footing's.  moving: (n,) bodies that
     may deviate.  footing: where weight and feet are led; None where legs stay on the clip.
+    parts: reactions of which this one consists, if it does; they follow each other.
     """
 
     actor: Actor
@@ -51,6 +52,7 @@ class Reaction:
     moving: np.ndarray
     substeps: int
     footing: Footing | None = None
+    parts: tuple["Reaction", ...] = ()
     warnings: tuple[str, ...] = field(default=())
 
     @property
@@ -84,12 +86,17 @@ class Reaction:
 
     def deviation(self, times: Array) -> tuple[Array, Array]:
         """Turn and travel (T, n, 3) at any times [s], envelopes and bone weights applied."""
+        if self.parts:
+            turns, travels = zip(*(part.deviation(times) for part in self.parts), strict=True)
+            return sum(turns[1:], turns[0]), sum(travels[1:], travels[0])
         at = np.clip(times, self.times[0], self.times[-1])
         amount = (self.amount(times)[:, None] * self.weights)[..., None]
         return amount * hermite(self.times, self.turn, at), amount * hermite(self.times, self.travel, at)
 
     def poses(self, clip: Clip) -> tuple[Array, Array]:
         """World poses of all bodies (T, n, 4), (T, n, 3) [canonical m] at the clip's frames."""
+        if self.parts:
+            return self._in_turn(clip)
         own = self.actor.canonical(clip)
         joints, at = self._joints(own, clip.times)
         q, p = to_world(self.model, joints, at)
@@ -99,6 +106,15 @@ class Reaction:
             q[shows], p[shows] = self.footing.settled(
                 self.model, own, clip.times[shows], joints[shows], at[shows], self.weights
             )
+        return q, p
+
+    def _in_turn(self, clip: Clip) -> tuple[Array, Array]:
+        """The poses of the parts, each in its own time, and the clip's between."""
+        q, p = self.actor.canonical(clip)
+        for part in self.parts:
+            shows = (clip.times > part.start) & (clip.times < part.end)
+            own = part.poses(clip)
+            q[shows], p[shows] = own[0][shows], own[1][shows]
         return q, p
 
     def _joints(self, own: tuple[Array, Array], times: Array) -> tuple[Array, Array]:
@@ -136,26 +152,44 @@ def react(
     settings: what the user says about single bones: by bone name, fields of `BoneSetting`.
     fixed: bones that something else owns (a constraint, a driver), by bone name, with the owner; a simulated bone among
     them is refused, a supporting one left to the clip.
-    A hit that lands when nothing shows of those before it begins anew on the clip; the time between is left out.
+    Hits that land when nothing shows any more of those before are solved by themselves (`blows.episodes`).
     Stretches in which a body turns too far in a sub-step are repeated from their checkpoint with half the sub-step.
     Where what is left will not be seen the simulation ends, and the envelope fades it.
     """
-    stage = Stage(actor, clip, [(situation, hit), *further], settings or {}, fixed or {})
+    stages: list[Stage] = []
+    for group in episodes([(situation, hit), *further], clip.fps):
+        before = stages[-1].blows[-1].start if stages else None
+        stages.append(Stage(actor, clip, group, settings or {}, fixed or {}, before))
+    made = []
+    for k, stage in enumerate(stages):
+        made.append((yield from _scaled(_solve(stage, clip), k / len(stages), 1.0 / len(stages))))
+    return made[0] if len(made) == 1 else _together(made)
+
+
+def _scaled(steps: Generator[float, None, Reaction], start: float, part: float) -> Generator[float, None, Reaction]:
+    """The same, with its progress as a part of a larger one."""
+    while True:
+        try:
+            yield start + part * next(steps)
+        except StopIteration as stop:
+            return stop.value
+
+
+def _solve(stage: Stage, clip: Clip) -> Generator[float, None, Reaction]:
+    """Simulate hits that overlap."""
     solver = forward if stage.situation.coupled else forward_light
     end = max(blow.simulated for blow in stage.blows)
     parts: list[_Stretch] = []
     now, halvings, before, arrived = stage.start, stage.finer, None, None
     while now < end - 1e-6:
-        if parts and (later := _anew(stage, now)) is not None:
-            now, before, arrived = later, None, None
         h = SUBSTEP * 0.5**halvings
         length = min(pace.stretch(stage.blows, now, h), end - now)
         steps = max(int(np.ceil(length / h - 1e-6)), 1)
-        reference = stage.reference(now, steps, h, before, parts[-1].reference.acceleration[-1] if arrived else 0.0)
+        reference = stage.reference(now, steps, h, before, parts[-1].reference.acceleration[-1] if parts else 0.0)
         forces = stage.forces(reference)
         last = arrived or Run(0, reference.state(0))
         runs = [Run(0, stage.kicked(last.state, now, reference), acceleration=last.acceleration)]
-        steps_on = simulate(stage.model, reference, forces, actor.gravity, runs[0], solver)
+        steps_on = simulate(stage.model, reference, forces, stage.actor.gravity, runs[0], solver)
         for run in _careful(steps_on, 0.5 * h >= pace.LAST_RESORT):
             runs.append(run)
             if pace.too_fast(run, h) and 0.5 * h >= pace.FINEST:
@@ -171,13 +205,6 @@ def react(
         if halvings < stage.finer and parts[-1].asleep(stage, end):
             break
     return _reaction(stage, parts).footed(clip)
-
-
-def _anew(stage: Stage, now: float) -> float | None:
-    """When the next blow lands, if nothing of those before it shows any more; None: something does."""
-    if any(blow.start < now - 1e-6 < blow.end - 2e-6 for blow in stage.blows):
-        return None
-    return min((blow.start for blow in stage.blows if blow.start >= now - 1e-6), default=None)
 
 
 def _careful(runs: Iterator[Run], again: bool) -> Iterator[Run]:
@@ -219,7 +246,7 @@ def _reaction(stage: Stage, parts: list[_Stretch]) -> Reaction:
     """Deviations of the whole run from the clip."""
 
     def joined(arrays: Sequence[Array]) -> Array:
-        return np.concatenate([*(a[:-1] for a in arrays[:-1]), arrays[-1]])
+        return np.concatenate([arrays[0][:1], *(a[1:] for a in arrays)])
 
     turns, travels = zip(*(part.deviation(stage) for part in parts), strict=True)
     return Reaction(
@@ -235,6 +262,27 @@ def _reaction(stage: Stage, parts: list[_Stretch]) -> Reaction:
         footing=stage.footing,
         substeps=sum(len(s.runs) - 1 for s in parts),
         warnings=tuple(stage.warnings),
+    )
+
+
+def _together(parts: Sequence[Reaction]) -> Reaction:
+    """One reaction of several that follow each other."""
+
+    def joined(name: str) -> Array:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    return replace(
+        parts[0],
+        blows=tuple(blow for part in parts for blow in part.blows),
+        given=joined("given"),
+        times=joined("times"),
+        turn=joined("turn"),
+        travel=joined("travel"),
+        moving=np.any([part.moving for part in parts], axis=0),
+        substeps=sum(part.substeps for part in parts),
+        warnings=tuple(dict.fromkeys(text for part in parts for text in part.warnings)),
+        footing=None,
+        parts=tuple(parts),
     )
 
 

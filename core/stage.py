@@ -38,11 +38,12 @@ class Stage:
         hits: Sequence[tuple[Situation, Hit]],
         settings: Mapping[str, Mapping[str, Any]],
         fixed: Mapping[str, str],
+        before: float | None = None,
     ) -> None:
         self.actor = actor
         self.warnings: list[str] = []
         q, p = actor.canonical(clip)
-        self.blows = throttle([land(actor, clip, situation, hit, (q, p)) for situation, hit in hits])
+        self.blows = throttle([land(actor, clip, situation, hit, (q, p)) for situation, hit in hits], before)
         self.start = self.blows[0].start
         self.situation = self.blows[0].situation
         self.settings = self.settings_for(self.situation, settings)
