@@ -103,8 +103,10 @@ class TestReaction:
         assert [hit.frame for hit in made.hits] == [8.0, 13.0]
         action = pair.parametric_dynamics_reactions[0].action
         assert [marker.frame for marker in action.pose_markers] == [8, 13]
-        assert action.pose_markers[0].name == "upper_arm.L 40 N s"
-        assert action.pose_markers[1].name == "spine.03 35 N s"  # half of 70: 0.2 s after another
+        first, second = (situations.named(name) for name in ("shoulder_front", "chest_back"))
+        assert action.pose_markers[0].name == "upper_arm.L {:.3g} N s".format(first.gain * first.impulse)
+        half = 0.5 * second.gain * second.impulse  # 0.2 s after another
+        assert action.pose_markers[1].name == "spine.03 {:.3g} N s".format(half)
 
     def test_without_the_first_it_is_the_second_alone(self, pair):
         OPS.apply_hit_reaction()
