@@ -47,7 +47,7 @@ def diagnose(model: Model, reference: Reference, forces: Sequence[Force], gravit
     parts, (_, load) = [], moment(model, reference, [], gravity, run, kin)
     for force in forces:  # in order: contacts answer to what acted before them
         part = Load.zero(model, np.zeros(3))
-        before, wrench = load.force, load.wrench.copy()
+        before, wrench = load.force.copy(), load.wrench.copy()
         force.add(load, now)
         part.force, part.wrench = load.force - before, load.wrench - wrench
         parts.append(_answer(model, inertia, still, part))

@@ -48,7 +48,14 @@ class Load:
         """Add joint forces (..., n, 6) and impedances (..., n, 6, 6), body frames."""
         self.force = self.force + force
         if Z is not None:
-            self.Z = Z if self.Z is None else self.Z + Z
+            self.Z = np.array(Z) if self.Z is None else self.Z + Z
+
+    def add_turn(self, bodies: np.ndarray, torque: Array, Z: Array) -> None:
+        """Add torques (..., m, 3) and impedances (..., m, 3, 3) to turns of the joints of m different bodies."""
+        if self.Z is None:
+            self.Z = np.zeros(self.force.shape + (6,))
+        self.force[..., bodies, :3] += torque
+        self.Z[..., bodies, :3, :3] += Z
 
     def add_body(self, bodies: np.ndarray, wrench: Array, Z: Array | None = None) -> None:
         """Add wrenches (..., m, 6) and impedances (..., m, 6, 6) on the m given bodies, shared frame."""

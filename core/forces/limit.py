@@ -7,7 +7,7 @@ import numpy as np
 
 from ..dynamics import Load
 from ..rotation import Array
-from ..spatial import apply
+from ..spatial import apply_T
 from .step import Step
 
 STEEPEST = 4.0  # zones into the end from where on the torque rises no more steeply
@@ -48,9 +48,14 @@ class Limit:
     damping: Array
 
     @cached_property
+    def _hinge(self) -> np.ndarray:
+        """(m,) whether it is one."""
+        return np.any(self.axis, axis=-1)
+
+    @cached_property
     def _inner(self) -> Array:
         """(K, m) square of the deviation [rad^2] that is free about any axis."""
-        least = np.where(np.any(self.axis, axis=-1), np.minimum(self.high, -self.low), self.high)
+        least = np.where(self._hinge, np.minimum(self.high, -self.low), self.high)
         return np.square(self.soft * np.maximum(least, 0.0))
 
     def add(self, load: Load, step: Step) -> None:
@@ -58,43 +63,50 @@ class Limit:
         e, rate = (v.take(self.bodies, axis=-2)[..., :3] for v in (step.e, step.e_dot))
         ahead = e + step.h * rate
         squares = np.einsum("...i,...i->...", ahead, ahead)
-        if (squares <= self._inner[step.k]).all():
-            return
-        hinge, length = np.any(self.axis, axis=-1), np.sqrt(squares)
-        low, high = self.low[step.k], self.high[step.k]
-        angle = np.where(hinge, np.einsum("...i,...i->...", ahead, self.axis), length)
-        if not past(angle, self.soft * low, self.soft * high).any():
-            return
-        # a hinge's angle is e . axis, and its gradient not quite the axis where the joint gives way across it
-        G = step.rate[..., self.bodies, :, :]
-        u = np.where(hinge[:, None], apply(np.swapaxes(G, -1, -2), np.broadcast_to(self.axis, e.shape)),
-                     ahead / np.maximum(length, 1e-12)[..., None])  # fmt: skip
-        now = np.where(hinge, np.einsum("...i,...i->...", e, self.axis), 0.0)
-        x = np.where(hinge, now + step.h * np.einsum("...i,...i->...", u, rate), length)
+        beyond = squares > self._inner[step.k]
+        if beyond.any():
+            on = np.flatnonzero(beyond.reshape(-1, len(self.bodies)).any(axis=0))
+            moved = e.take(on, axis=-2), rate.take(on, axis=-2), ahead.take(on, axis=-2)
+            self._push(load, step, on, moved, np.sqrt(squares[..., on]))
+
+    def _push(self, load: Load, step: Step, on: np.ndarray, moved: tuple[Array, Array, Array], x: Array) -> None:
+        """Add what the joints `on` get.  moved: deviation on arrival, its rate, and the predicted one,
+        (..., len(on), 3) each.  x: (..., len(on)) length of the last.
+        """
+        e, rate, ahead = moved
+        low, high, cones, hinges = self.low[step.k, on], self.high[step.k, on], *self._kinds(on)
+        length = np.maximum(x, 1e-12)
+        u = ahead / length[..., None]
+        if len(hinges):
+            # a hinge's angle is e . axis, and its gradient not quite the axis where the joint gives way across it
+            axis, G = self.axis[on[hinges]], step.rate.take(self.bodies[on[hinges]], axis=-3)
+            e, rates = e[..., hinges, :], rate[..., hinges, :]
+            u[..., hinges, :] = turned = apply_T(G, np.broadcast_to(axis, e.shape))
+            x[..., hinges] = np.einsum("...mi,mi->...m", e, axis) + step.h * np.einsum("...i,...i->...", turned, rates)
         zone = (1.0 - self.soft) * np.maximum(np.where(x > 0.0, high, -low), 1e-6)
         x = past(x, self.soft * low, self.soft * high)
-        force, Z = about(step, self.bodies, x, zone, (self.stiffness, self.damping), u, rate)
-        # across the cone's radius the torque turns with the joint: without this it would swirl
-        pull = np.linalg.norm(force[..., self.bodies, :3], axis=-1) * ~hinge
-        across = np.eye(3) - u[..., :, None] * u[..., None, :]
-        swirl = step.h**2 * pull / np.maximum(length, 1e-12)
-        Z[..., self.bodies, :3, :3] += swirl[..., None, None] * across
-        step.add_joint(load, force, Z)
+        torque, Z = about(step.h, x, zone, (self.stiffness[on], self.damping[on]), u, rate)
+        if len(cones):
+            # across the cone's radius the torque turns with the joint: without this it would swirl
+            swirl = step.h**2 * np.linalg.norm(torque, axis=-1) / length
+            across = np.eye(3) - u[..., :, None] * u[..., None, :]
+            Z[..., cones, :, :] += (swirl[..., None, None] * across)[..., cones, :, :]
+        step.add_turn(load, self.bodies[on], torque, Z)
+
+    def _kinds(self, on: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Which of the joints `on` are cones, and which are hinges."""
+        hinge = self._hinge[on]
+        return np.flatnonzero(~hinge), np.flatnonzero(hinge)
 
 
-def about(
-    step: Step, bodies: np.ndarray, x: Array, zone: Array, spring: tuple[Array, Array], u: Array, w: Array
-) -> tuple[Array, Array]:
-    """Joint force and impedance tables of angles that lie x (..., m) past their free play.
+def about(h: float, x: Array, zone: Array, spring: tuple[Array, Array], u: Array, w: Array) -> tuple[Array, Array]:
+    """Torques (..., m, 3) and impedances (..., m, 3, 3) of angles that lie x (..., m) past their free play.
 
     zone: (..., m) way to the end of the range [rad].  spring: stiffness and damping there, (m,) each.
     u: (..., m, 3) gradients of the angles, body frame.  w: (..., m, 3) angular velocities.
     """
     torque, slope, active = torque_function(x, zone, spring[0])
     damping = spring[1] * active
-    torque = torque - damping * np.einsum("...mi,...mi->...m", w, u)
-    z = step.h * damping + step.h**2 * slope
-    force, Z = np.zeros(step.e.shape), np.zeros(step.e.shape + (6,))
-    force[..., bodies, :3] = torque[..., None] * u
-    Z[..., bodies, :3, :3] = z[..., None, None] * u[..., :, None] * u[..., None, :]
-    return force, Z
+    torque = torque - damping * np.einsum("...i,...i->...", w, u)
+    z = h * damping + h**2 * slope
+    return torque[..., None] * u, (z[..., None] * u)[..., :, None] * u[..., None, :]

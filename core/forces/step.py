@@ -42,6 +42,10 @@ class Step:
         """Joint forces on arrival and their impedance to accelerations off the clip's."""
         load.add_joint(force + apply(Z, self.a_clip), Z)
 
+    def add_turn(self, load: Load, bodies: np.ndarray, torque: Array, Z: Array) -> None:
+        """The same for torques (..., m, 3) and impedances (..., m, 3, 3) on the joints of m different bodies."""
+        load.add_turn(bodies, torque + apply(Z, self.a_clip.take(bodies, axis=-2)[..., :3]), Z)
+
     def spread(self, bodies: np.ndarray, values: Array) -> Array:
         """(..., m, *) values of the given bodies as a table of all n bodies; those that share a body add up."""
         at = np.zeros((self.model.n, len(bodies)))

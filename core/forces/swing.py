@@ -1,6 +1,7 @@
 """Ranges of ball joints: how far the bone swings, and how far it twists about itself."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -56,7 +57,7 @@ class SwingTwist:
     def add(self, load: Load, step: Step) -> None:
         """Torques of swing and twist at the predicted angles, along the gradients of the angles."""
         if self.middle is None:
-            d, w = step.turn[..., self.bodies, :], step.e_dot[..., self.bodies, :3]
+            d, w = step.turn.take(self.bodies, axis=-2), step.e_dot.take(self.bodies, axis=-2)[..., :3]
             d = np.where(d[..., :1] < 0.0, -d, d)
         else:
             d, w = self._deviation(step.state.rotation, step.state.twist)
@@ -70,20 +71,17 @@ class SwingTwist:
             low, high = low + wider[:, [1, 1]] * [0.0, 1.0], high + wider[:, [0, 2]]
         x = past(ahead, low, high)
         size = self._size(ahead)
-        force, Z = np.zeros(step.e.shape), np.zeros(step.e.shape + (6,))
+        zone, add = (1.0 - self.soft) * size, load.add_turn if self.middle is not None else partial(step.add_turn, load)
         for a in range(2):
-            zone, spring = (1.0 - self.soft) * size[..., a], (self.stiffness[:, a], self.damping[:, a])
-            more, Z_more = about(step, self.bodies, x[..., a], zone, spring, g[..., a, :], w)
-            force, Z = force + more, Z + Z_more
-        if self.middle is None:
-            step.add_joint(load, force, Z)
-        else:
-            load.add_joint(force, Z)
+            spring = self.stiffness[:, a], self.damping[:, a]
+            add(self.bodies, *about(step.h, x[..., a], zone[..., a], spring, g[..., a, :], w))
 
     def _deviation(self, rotation: Array, twist: Array) -> tuple[Array, Array]:
         """Deviation from the middle (..., m, 4) and its angular velocity (..., m, 3), body frame."""
         middle = np.asarray(self.middle)
-        return multiply(conjugate(middle), rotation[..., self.bodies, :]), twist[..., self.bodies, :3]
+        return multiply(conjugate(middle), rotation.take(self.bodies, axis=-2)), twist.take(self.bodies, axis=-2)[
+            ..., :3
+        ]
 
     def _far_inside(self, d: Array, h: float, w: Array) -> bool:
         """Whether no joint can reach the end of its free play: neither swing nor twist changes faster than the joint

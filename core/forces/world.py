@@ -8,7 +8,7 @@ from ..dynamics import Kinematics, Load, kinematics, with_twist
 from ..model import Model
 from ..reference import Reference
 from ..rotation import Array, skew, vector
-from ..spatial import apply
+from ..spatial import apply, apply_T
 from .step import INERTIA, Step, table
 
 
@@ -80,16 +80,15 @@ class WorldSpring:
     def add(self, load: Load, step: Step) -> None:
         """Wrench and impedance at the body's origin, moved to the shared frame."""
         k, h, kin, clip = step.k, step.h, step.kin, self.track
-        p = kin.p[..., self.bodies, :]
+        p = kin.p.take(self.bodies, axis=-2)
         at = to_point(p)
-        turn = vector(kin.R[..., self.bodies, :, :] @ np.swapaxes(clip.R[k], -1, -2))
+        turn = vector(kin.R.take(self.bodies, axis=-3) @ np.swapaxes(clip.R[k], -1, -2))
         e = np.concatenate((turn, p + kin.origin[..., None, :] - clip.position[k]), axis=-1)
-        e_dot = apply(at, kin.V[..., self.bodies, :]) - clip.twist[k]
+        e_dot = apply(at, kin.V.take(self.bodies, axis=-2)) - clip.twist[k]
         K, D = table(self.stiffness, k, 3), table(self.damping, k, 3)
         Z = h * D + INERTIA * h**2 * K
         f = -apply(K, e) - apply(D, e_dot) + apply(Z, clip.acceleration[k])
-        back = np.swapaxes(at, -1, -2)
-        load.add_body(self.bodies, apply(back, f), back @ Z @ at)
+        load.add_body(self.bodies, apply_T(at, f), np.swapaxes(at, -1, -2) @ Z @ at)
 
 
 def motions(model: Model, reference: Reference) -> tuple[Kinematics, Kinematics]:
