@@ -16,7 +16,7 @@ CUSTOM = ("CUSTOM", "Custom", "A situation of your own: loaded from a file, or a
 PRESETS = (
     *(
         (name, made.name, "{:g} N s on {}, {:g} times as films show it".format(made.impulse, made.hit[0], made.gain))
-        for name, made in ((name, situations.named(name)) for name in situations.presets())
+        for name, made in ((name, situations.named(name)) for name in situations.everything())
     ),
     CUSTOM,
 )

@@ -90,7 +90,8 @@ def _fill(group, situation):
 
 def _preset_of(situation):
     """The preset that differs only in what the settings hold, or ""."""
-    for name in situations.presets():
+    names = situations.everything()
+    for name in sorted(names, key=lambda name: situations.named(name).name != situation.name):
         if _changed(situations.named(name), situation) == situation:
             return name
     return ""

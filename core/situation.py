@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from . import library
 from .errors import SituationError
 from .pose import Envelope
 
@@ -219,10 +220,17 @@ def presets() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 
 
+def everything() -> tuple[str, ...]:
+    """Names of the presets and of the library."""
+    return (*presets(), *library.names())
+
+
 def named(name: str) -> Situation:
-    """A built-in situation by name, or one from a TOML file by path."""
+    """A preset, one of the library by name, or a situation from a TOML file by path."""
     if name in presets():
         return load(FOLDER / f"{name}.toml")
+    if name in library.names():
+        return from_table(library.table(name), library.FILE.name)
     if name.endswith(".toml") or Path(name).is_file():
         return load(Path(name))
-    raise SituationError(f"There is no situation '{name}'. Use one of {', '.join(presets())}, or a .toml file.")
+    raise SituationError(f"There is no situation '{name}'. Use one of {', '.join(everything())}, or a .toml file.")

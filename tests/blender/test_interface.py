@@ -80,7 +80,7 @@ class TestSettings:
     def test_start_is_the_first_preset(self, demo):
         assert settings.recipe(demo).hits[0].situation == situations.named(settings.FIRST)
 
-    @pytest.mark.parametrize("name", situations.presets())
+    @pytest.mark.parametrize("name", situations.everything())
     def test_every_preset_is_loaded_exactly(self, demo, name):
         demo.parametric_dynamics.situation = name
         assert settings.situation(demo.parametric_dynamics) == situations.named(name)
@@ -283,5 +283,5 @@ class TestPolls:
 
 
 def test_presets_are_offered_by_their_names():
-    assert [item[0] for item in hit_properties.PRESETS] == [*situations.presets(), "CUSTOM"]
+    assert [item[0] for item in hit_properties.PRESETS] == [*situations.everything(), "CUSTOM"]
     assert all(item[1] and item[1] != item[0] for item in hit_properties.PRESETS)

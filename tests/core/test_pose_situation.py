@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import links, situation
+from core import library, links, situation
 from core.errors import SituationError
 from core.pose import Envelope, Pose, add, importance
 from core.rotation import exp, log, multiply
@@ -110,7 +110,7 @@ def test_presets_hold_the_documents_tables():
     assert {(s.angle, s.velocity) for s in chest.values()} == {(90, 600)} and len(chest) == 3
 
 
-@pytest.mark.parametrize("name", situation.presets())
+@pytest.mark.parametrize("name", situation.everything())
 def test_situations_survive_toml(name, tmp_path):
     one = replace(situation.named(name), name='say "hit"\\', impulse=3.25)
     path = tmp_path / "one.toml"
@@ -141,6 +141,15 @@ def test_wrong_files_are_refused_by_name(text, named, tmp_path):
     path.write_text(text, encoding="utf-8")
     with pytest.raises(SituationError, match=named):
         situation.load(path)
+
+
+def test_the_library_composes_parts_and_means():
+    punch, push = situation.named("head_punch"), situation.named("head_push")
+    assert punch.name == "Head, punch" and punch.hit == push.hit == ("head",)
+    assert punch.impulse == pytest.approx(0.3 * 17.0) and punch.gain == 2.0 and push.contact > punch.contact
+    assert punch.frequency == situation.named("chest_front").frequency  # one parameter set
+    bipeds, beasts = set(library.names("biped")), set(library.names("quadruped"))
+    assert len(bipeds) == 8 * 4 and len(beasts) == 4 * 4 and bipeds | beasts == set(library.names())
 
 
 def test_unknown_situation_lists_the_known():
