@@ -264,6 +264,7 @@ def test_hits_are_listed_with_the_mouse(window):
     window.look("window_hits_applied.png")
     window.click(*window.find_button(REMOVE_HIT, 0.82))
     window.wait(lambda state: state["hits"] == 1, 30, "a hit to be removed")  # it has a name, so it stays a list
+    window.do("rig.parametric_dynamics_hits.clear()\nwith override(): bpy.ops.parametric_dynamics.remove_all()")
     window.no_errors()
 
 
