@@ -25,6 +25,7 @@ NOTICE = 0.1  # [s] from a blow to the first decision
 SWING, FARTHER = 0.28, 0.1  # [s] that a step takes, and more per metre
 LATE = 0.1  # [s] before it lands in which a foot's goal stays
 LIFT, HIGHER, HIGHEST = 0.05, 0.12, 0.12  # [m] that a step rises, more per metre, and at most
+FORESEEN = 0.5  # [s] that the weight's way is foreseen
 STRIDE = 0.5  # of a leg's length that it reaches from under the weight
 APART = 0.08  # [m] that a foot stays on its own side of the other
 HOME = 1.0  # [s] before the end from where feet go home whatever the balance
@@ -165,6 +166,7 @@ class Walker:
             left = (self.due[leg] - k) * self.h
             if self.due[leg] < 0 or left < LATE or stance.times[k] < self.blow - 1e-6:
                 continue
+            left = min(left, FORESEEN)
             capture = ahead(self.x + self.v / pace, p, pace, left)
             if self.since[leg] < 0:
                 off = capture - self.home

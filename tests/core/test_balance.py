@@ -1,0 +1,193 @@
+"""Feet, weight and steps: the pendulum against plain integration, legs against geometry, the plan against physics."""
+
+import numpy as np
+import pytest
+
+from core import ik, stance, steps, support
+from core.react import Hit
+from core.reference import to_joints, to_world
+from core.rotation import angle, exp, multiply
+
+from .figures import build
+from .test_react import actor_of, clip_of, hit_on, standing
+
+
+@pytest.fixture(scope="module")
+def skeleton():
+    return build(skin=True)
+
+
+def test_the_pendulum_falls_as_plain_integration_has_it():
+    x, v, p, pace = np.array([0.03, -0.1]), np.array([0.4, 0.2]), np.array([0.05, 0.0]), 3.1
+    end, speed = support.fall(x, v, p, pace, 0.5)
+    h = 1e-5
+    for _ in range(50000):
+        v = v + h * pace**2 * (x - p)
+        x = x + h * v
+    np.testing.assert_allclose(end, x, atol=1e-4)
+    np.testing.assert_allclose(speed, v, atol=1e-4)
+
+
+def test_a_foot_on_the_capture_point_brings_the_body_to_rest():
+    x, v, pace = np.array([0.1, 0.0]), np.array([0.5, -0.3]), 3.2
+    end, speed = support.fall(x, v, x + v / pace, pace, 4.0)
+    assert np.linalg.norm(speed) < 1e-4
+    np.testing.assert_allclose(end, x + v / pace, atol=1e-4)
+
+
+def test_the_nearest_point_of_the_ground_between_feet(rng):
+    """Against a search over all mixtures of the corners."""
+    for _ in range(20):
+        points, x = rng.normal(size=(5, 2)), 2.0 * rng.normal(size=2)
+        mixtures = rng.dirichlet(np.full(5, 0.3), size=40000)
+        best = np.linalg.norm(mixtures @ points - x, axis=-1).min()
+        found = support.nearest(points, x)
+        assert np.linalg.norm(found - x) <= best + 1e-9
+        assert best - np.linalg.norm(found - x) < 0.03
+
+
+def bent_leg(skeleton):
+    actor = actor_of(skeleton)
+    model = actor.model(np.ones(len(actor.names), dtype=bool), actor.first("pelvis"))
+    limb = ik.Limb(*(actor.first(f"{r}.L") for r in ("thigh", "shin", "foot")), actor.hinge_axis(actor.first("shin.L")))
+    q, p = to_joints(model, *(x[0][None] for x in actor.canonical(standing(skeleton, 0.5))))
+    q[0, limb.lower] = multiply(q[0, limb.lower], exp(1.2 * limb.axis))
+    return model, limb, q, p
+
+
+def test_two_bones_reach_their_target_and_keep_their_knee(skeleton, rng):
+    model, limb, joints, at = bent_leg(skeleton)
+    q, p = to_world(model, joints, at)
+    before = np.cross(p[0, limb.lower] - p[0, limb.upper], p[0, limb.end] - p[0, limb.lower])
+    for _ in range(30):
+        target = p[:, limb.end] + 0.05 * rng.normal(size=3)
+        swing, lower = ik.reach(limb, q, p, target)
+        new = joints.copy()
+        ik.place(model, limb, q, new, swing, lower, q[:, limb.end], np.ones(1))
+        turned, moved = to_world(model, new, at)
+        assert np.linalg.norm(moved[0, limb.end] - target[0]) < 1e-9
+        assert angle(turned[0, limb.end], q[0, limb.end]) < 1e-9
+        after = np.cross(moved[0, limb.lower] - moved[0, limb.upper], moved[0, limb.end] - moved[0, limb.lower])
+        assert after @ before > 0.9 * np.linalg.norm(after) * np.linalg.norm(before)
+        others = [i for i in range(model.n) if i not in (limb.upper, limb.lower, limb.end)]
+        np.testing.assert_array_equal(new[0, others], joints[0, others])
+
+
+def test_a_target_out_of_reach_is_pointed_at(skeleton):
+    model, limb, joints, at = bent_leg(skeleton)
+    q, p = to_world(model, joints, at)
+    target = p[:, limb.upper] + np.array([0.3, -0.2, -3.0])
+    swing, lower = ik.reach(limb, q, p, target)
+    ik.place(model, limb, q, joints, swing, lower, q[:, limb.end], np.ones(1))
+    _, moved = to_world(model, joints, at)
+    leg, way = moved[0, limb.end] - moved[0, limb.upper], target[0] - p[0, limb.upper]
+    assert np.linalg.norm(np.cross(leg, way)) < 1e-6 * np.linalg.norm(leg) * np.linalg.norm(way)
+
+
+def planned(skeleton, clip, impulse, way, end=2.7, stays=False):
+    """The plan after a push of an impulse [N s] on the whole body, 0.5 s into a clip."""
+    found = stance.read(actor_of(skeleton), clip, clip.times[0] + 0.5)
+    K, L = found.down.shape
+    blow = clip.times[0] + 0.5
+    push = np.zeros((K, 2))
+    push[int(np.searchsorted(found.times, blow - 1e-6))] = impulse / 75.0 * np.asarray(way, dtype=float)
+    none = np.zeros((K, L, 2))
+    return found, steps.plan(found, push, np.ones((K, L)), np.ones((K, L)), none, [(blow, blow + end)], stays)
+
+
+WAYS = [(np.cos(a), np.sin(a)) for a in np.arange(8) * np.pi / 4]
+
+
+@pytest.mark.parametrize("clip", [standing, clip_of], ids=["standing", "walking"])
+def test_without_a_push_nothing_is_planned(skeleton, clip):
+    found, plan = planned(skeleton, clip(skeleton), 0.0, (1.0, 0.0))
+    assert found.down.any()
+    assert not plan.moves and plan.lost is None
+    assert not plan.shift.any() and not plan.feet.any() and not plan.pull.any()
+
+
+def test_standing_bodies_stay_step_and_fall_in_that_order(skeleton):
+    clip = standing(skeleton)
+    for way in WAYS:
+        did = []
+        for impulse in (20.0, 60.0, 100.0, 150.0, 200.0):
+            _, plan = planned(skeleton, clip, impulse, way)
+            did.append(2 if plan.lost is not None else min(len(plan.moves), 1))
+        assert did == sorted(did) and did[0] == 0 and did[-1] == 2, (way, did)
+    assert any(1 in [min(len(planned(skeleton, clip, j, way)[1].moves), 1) for j in (60.0, 100.0)] for way in WAYS)
+
+
+def test_a_step_lands_where_it_catches_the_weight_and_goes_home(skeleton):
+    found, plan = planned(skeleton, standing(skeleton), 80.0, (0.0, 1.0))
+    assert plan.lost is None and plan.moves
+    first = plan.moves[0]
+    assert 0.2 < first.end - first.start < 0.5 and first.way[1] > 0.15
+    away = np.linalg.norm(plan.feet[..., :2], axis=-1)
+    lifted = plan.feet[..., 2]
+    speed = np.linalg.norm(np.diff(plan.feet[..., :2], axis=0), axis=-1) * 60.0
+    assert not speed[(lifted[:-1] == 0.0) & (lifted[1:] == 0.0)].any()  # a foot on the ground doesn't slide
+    assert lifted.max() > 0.05
+    late = found.times > found.times[0] + 0.5 + 2.5
+    assert away[late].max() < 1e-6 and np.abs(plan.shift[late]).max() < 0.01
+
+
+def test_the_momentum_of_the_plan_is_what_push_and_ground_give(skeleton):
+    """Mass times velocity of the weight = the push's impulse and the ground's, summed up independently."""
+    found, plan = planned(skeleton, clip_of(skeleton, fps=60.0), 40.0, (1.0, 0.0))
+    h = 1.0 / 60.0
+    v = np.gradient(plan.shift[:, :2], h, axis=0)
+    k = int(np.searchsorted(found.times, 1.0 / 60.0 + 0.5 - 1e-6))
+    given = 40.0 / 75.0 * np.array([1.0, 0.0]) + h * np.cumsum(plan.pull[:, :2], axis=0)
+    some = slice(k + 3, k + 90)
+    assert np.abs(v[some] - given[some]).max() < 0.06
+
+
+def test_a_leg_that_is_hit_gives_way_and_its_foot_stays(skeleton):
+    clip = standing(skeleton)
+    reaction = hit_on(skeleton, "leg_back", clip=clip, hit=Hit(25.0))
+    q, p = reaction.poses(clip)
+    _, own = reaction.actor.canonical(clip)
+    body = {r: reaction.actor.first(r) for r in ("pelvis", "foot.R", "foot.L", "thigh.R", "shin.R")}
+    sunk = own[:, body["pelvis"], 2] - p[:, body["pelvis"], 2]
+    assert sunk.max() > 0.02
+    for foot in ("foot.L", "foot.R"):
+        assert np.linalg.norm((p - own)[:, body[foot]], axis=-1).max() < 5e-3
+
+    def bend(p):
+        u, w = p[:, body["shin.R"]] - p[:, body["thigh.R"]], p[:, body["foot.R"]] - p[:, body["shin.R"]]
+        return np.degrees(
+            np.arccos(np.einsum("ti,ti->t", u, w) / np.linalg.norm(u, axis=1) / np.linalg.norm(w, axis=1))
+        )
+
+    assert (bend(p) - bend(own)).max() > 10.0
+
+
+def test_a_walk_that_was_pushed_steps_aside_and_is_back_in_phase(skeleton):
+    clip = clip_of(skeleton)
+    reaction = hit_on(skeleton, "chest_front", clip=clip, hit=Hit(25.0, impulse=70.0))
+    _, p = reaction.poses(clip)
+    _, own = reaction.actor.canonical(clip)
+    away = np.linalg.norm((p - own)[:, reaction.footing.feet], axis=-1)
+    assert away.max() > 0.1
+    assert np.linalg.norm(p - own, axis=-1)[clip.times > reaction.start + 2.5].max() < 0.01
+
+
+def test_planted_feet_keep_their_place_on_the_moving_ground(skeleton):
+    """Of a foot that the clip has down, wherever it was put: it goes with the clip's foot to half a millimetre."""
+    clip = clip_of(skeleton, fps=60.0)
+    reaction = hit_on(skeleton, "chest_front", clip=clip, hit=Hit(61.0))
+    _, p = reaction.poses(clip)
+    _, own = reaction.actor.canonical(clip)
+    found, plan = reaction.footing.stance, reaction.footing.plan
+    assert np.abs(plan.feet).max() > 0.05
+    off = (p - own)[:, reaction.footing.feet]
+    down = np.stack([np.interp(clip.times, found.times, 1.0 * found.down[:, i]) > 0.999 for i in range(2)], axis=1)
+    moved = np.linalg.norm(np.diff(off, axis=0), axis=-1)[down[:-1] & down[1:]]
+    assert len(moved) > 60 and moved.max() < 5e-4
+
+
+def test_a_body_without_feet_has_no_footing():
+    bare = build(skin=True, **{f"{r}.{s}": None for r in ("foot", "toe") for s in "LR"})
+    actor = actor_of(bare)
+    found = stance.read(actor, clip_of(bare), 1.0)
+    assert found is None or all(limb.end >= 0 for limb in found.limbs)
