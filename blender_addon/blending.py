@@ -14,7 +14,7 @@ from ..core.blend import Layer, automatic, blend
 from ..core.errors import ClipError
 from ..core.pose import Envelope
 from ..core.rotation import conjugate, multiply
-from . import actions, choosing, clip, fk, layer, records, rig, sampling, source
+from . import actions, choosing, clip, fk, layer, records, rig, sampling, source, timing
 from .channels import Channels, Target, frame_grid
 from .layer_curves import rotation_property
 
@@ -86,7 +86,7 @@ def read(context, armature, wish):
     action = bpy.data.actions[chosen.name]
     slot = action.slots.get(chosen.slot) if actions.LAYERED else None
     first, last = actions.key_range(actions.curves_of(action, slot))
-    rate = context.scene.render.fps / context.scene.render.fps_base
+    rate = timing.rate(context.scene)
     envelope = _envelope(wish, (last - first) / rate)
     frames = frame_grid(wish.frame, wish.frame + envelope.duration * rate)
     skeleton = rig.read(context, armature)

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..core.errors import ClipError
 from ..core.skeleton import Clip
-from . import continuation, source
+from . import continuation, source, timing
 from .fk import turns
 from .sampling import (
     BONE,
@@ -63,7 +63,7 @@ def to_clip(scene, armature, skeleton, frames, matrices, world):
     scale, warnings = _object_scale(armature.name, world)
     name = source.of(armature)
     return Clip(
-        fps=scene.render.fps / scene.render.fps_base,
+        fps=timing.rate(scene),
         frames=np.asarray(frames, dtype=np.float64),
         rotation=turns(matrices[..., :3, :3], skeleton.rotation),
         position=matrices[..., :3, 3].copy(),

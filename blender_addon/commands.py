@@ -25,6 +25,7 @@ from . import (
     quality,
     report,
     settings,
+    timing,
 )
 from . import filmstrip as film
 from . import job as jobs
@@ -163,7 +164,8 @@ def _react(opened, hits, watch, *, extend):
     name = _write(context, job, reaction, recipes.dated(made, job))
     timings["write"] = watch.lap()
     if extend:
-        context.scene.frame_end = max(context.scene.frame_end, math.ceil(job.frames[-1]))
+        end = math.ceil(job.frames[-1] * timing.stretch(context.scene))
+        context.scene.frame_end = max(context.scene.frame_end, end)
     after = report.shown(context, job, moments.all)
     numbers = report.measured(job, reaction, moments, before, after)
     numbers["quality"] = quality.report_of(job, reaction, before, after)

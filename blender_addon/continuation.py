@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core import cycle
 from ..core.rotation import conjugate, from_matrix, multiply, orthonormal, rotate
-from . import delta, fk, sampling
+from . import delta, fk, sampling, timing
 
 # Poses nearer than this part of the figure's size are the same.
 SAME = 1e-5
@@ -114,7 +114,7 @@ def _repeated(context, armature, skeleton, plan, ends, phases):
     base = _parent_matrix(armature)
     if base is None and not (loop.whole.still and _same(end_world[:1], end_world[3:])):
         return None
-    share = plan.share(context.scene.render.fps / context.scene.render.fps_base)
+    share = plan.share(timing.rate(context.scene))
     matrices, world, channels = phases
     laid = replace(channels, frames=plan.far)
     laid = _close_bones(loop, bones, laid, end_channels, matrices, end_matrices, plan.k, share)

@@ -15,7 +15,7 @@ from mathutils import Matrix
 
 from ..core.errors import CoreError
 from ..core.rotation import conjugate, multiply
-from . import actions, export, layer_undo, records, rig, sampling
+from . import actions, export, layer_undo, records, rig, sampling, timing
 from .actions import Channel, Curve, bone_path
 
 ROOTS = (
@@ -86,7 +86,7 @@ def _rooted(skeleton, shown, world, root):
 
 def _facts(context, armature, record, frames, take):
     """What an engine's importer may want to know, ready for JSON."""
-    rate = context.scene.render.fps / context.scene.render.fps_base
+    rate = timing.rate(context.scene)
     hits = records.load(record.landed)
     for hit in hits:
         hit["seconds"] = round((hit["frame"] - frames[0]) / rate, 6)

@@ -19,7 +19,7 @@ import bpy
 import numpy as np
 
 from ..core import bvh as core_bvh
-from . import clip, rig, source
+from . import clip, rig, source, timing
 from .importing import FileError, quiet
 
 FORMATS = (".blend", ".fbx", ".glb", ".bvh")
@@ -84,6 +84,8 @@ def glb(context, armature, path, *, name, frames, whole_clip=False, besides=()):
     known = bpy.ops.export_scene.gltf.get_rna_type().properties.keys()
     options = {key: value for key, value in GLTF.items() if key in known}
     with _staged(context, armature, name, frames, whole_clip, besides) as collection, _whole(path) as part:
+        render = context.scene.render
+        render.fps_base = 1.0 / render.fps_base  # 4.2 to 5.2: the exporter multiplies by it
         bpy.ops.export_scene.gltf(filepath=str(part), check_existing=False, collection=collection, **options)
 
 
@@ -148,6 +150,8 @@ def _staged(context, armature, name, frames, whole_clip, besides):
     scene = context.scene
     start, end = _range(armature, frames, whole_clip)
     kept = {key: getattr(scene, key) for key in ("name", "frame_start", "frame_end", "use_preview_range")}
+    render, plain = scene.render, ("fps_base", "frame_map_old", "frame_map_new")
+    timed = {key: getattr(render, key) for key in plain}
     current, sub = scene.frame_current, scene.frame_subframe
     stored = clip.stored_channels(armature, [bone.name for bone in armature.pose.bones], [0.0])
     namesake = bpy.data.scenes.get(name)
@@ -158,6 +162,8 @@ def _staged(context, armature, name, frames, whole_clip, besides):
             namesake.name = name + " (kept)"
         scene.name, scene.use_preview_range = name, False
         scene.frame_start, scene.frame_end = start, end
+        render.fps_base *= timing.stretch(scene)  # the same speed, and a frame of the scene is one of the actions
+        render.frame_map_old = render.frame_map_new = 100
         for item in [*parts(armature), *besides]:
             collection.objects.link(item)
             if item.name in armature.data.bones:
@@ -170,6 +176,8 @@ def _staged(context, armature, name, frames, whole_clip, besides):
             item.name = own
         for key, value in kept.items():
             setattr(scene, key, value)
+        for key, value in timed.items():
+            setattr(render, key, value)
         if namesake is not None and namesake != scene:
             namesake.name = name
         scene.frame_set(current, subframe=sub)

@@ -15,6 +15,7 @@ import numpy as np
 from mathutils import Vector
 
 from . import filmstrip_shapes as shapes
+from . import timing
 
 VIEWS = {"three_quarter": (0.75, -0.85, 0.22), "side": (1.0, 0.0, 0.06), "front": (0.0, -1.0, 0.06)}
 CHANNELS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
@@ -263,7 +264,7 @@ def _tile(stage, cast, framing, k, frames, label, arrows, marked):
     stage.go_to(frame)
     cast.update()
     stage.camera.location = Vector(framing.centres[k]) + framing.direction * framing.distance
-    fps = stage.original.render.fps / stage.original.render.fps_base
+    fps = timing.rate(stage.original)
     for landed, arrow in arrows:
         arrow.hide_render = not (marked and 0.0 <= frame - landed <= ARROW * fps)
     start = arrows[0][0] if arrows else frames[0]

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from . import actions, layer, layer_undo, nla, records, rig, sampling
+from . import actions, layer, layer_undo, nla, records, rig, sampling, timing
 from .actions import Curve
 
 
@@ -53,7 +53,7 @@ def _own_channels(armature):
 
 def _frames(scene, armature, clip):
     """(K,) all whole frames that somebody looks at, with the fractional ones that have keys."""
-    keys = [scene.frame_start, scene.frame_end]
+    keys = [*timing.span(scene)]
     for record in armature.parametric_dynamics_reactions:
         for _, strip, kind in layer_undo.own_strips(armature, record):
             keys += [strip.frame_start, strip.frame_end] if kind in ("action", "continuation") else []

@@ -5,7 +5,7 @@ Cheap: the panel asks at every redraw.
 
 from typing import NamedTuple
 
-from . import checks, layer_undo, moves, records, staleness
+from . import checks, layer_undo, moves, records, staleness, timing
 
 
 class Hint(NamedTuple):
@@ -64,7 +64,8 @@ def _records(found):
 def _scene(context, found):
     scene = context.scene
     kept = found.parametric_dynamics_reactions
-    end = max((record.action.frame_range[1] for record in kept if record.action is not None), default=scene.frame_end)
+    ends = [record.action.frame_range[1] * timing.stretch(scene) for record in kept if record.action is not None]
+    end = max(ends, default=0.0)
     if end > scene.frame_end + 0.5:
         text = "A reaction ends at frame {:.0f}, after the scene's last frame {}."
         yield Hint(text.format(end, scene.frame_end), "LONGER_SCENE")

@@ -7,7 +7,7 @@ import bpy
 from ..core.anatomy import analyse
 from ..core.errors import CoreError
 from ..core.situation import named, presets
-from . import choosing, files, importing, rig, source
+from . import choosing, files, importing, rig, source, timing
 from . import job as jobs
 
 
@@ -61,11 +61,10 @@ def _body(armature):
 
 
 def _clips(armature, opened):
-    render = bpy.context.scene.render
     found = source.of(armature) if opened else None
     offered = sorted(choosing.candidates(armature), key=lambda item: item.name)
     return {
-        "fps": render.fps / render.fps_base,
+        "fps": timing.rate(bpy.context.scene),
         "actions": [_clip(item) for item in offered],
         "action": found.action if found else "",
         "action_choice": opened.why if opened else "",

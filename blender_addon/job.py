@@ -20,7 +20,7 @@ from ..core.react import Hit, Reaction, react
 from ..core.rotation import Array
 from ..core.situation import Situation
 from ..core.skeleton import Clip
-from . import choosing, layer, mapping, records, rig, source
+from . import choosing, layer, mapping, records, rig, source, timing
 from . import clip as clips
 from .channels import Channels, frame_grid
 
@@ -133,7 +133,7 @@ def read(context, armature, situation, hit=None, *, further=(), settings=None, r
     settings = settings or {}
     masses = measure(skeleton, anatomy, {n: own["mass"] for n, own in settings.items() if "mass" in own})
     hits = ((situation, hit or Hit(default_frame(found))), *further)
-    keys, even = _moments(hits, context.scene.render.fps / context.scene.render.fps_base)
+    keys, even = _moments(hits, timing.rate(context.scene))
     frames = np.unique(np.concatenate((keys, even)))
     clip, channels, plays, continuation = clips.read_on(context, armature, skeleton, frames, found)
     actor = Actor(skeleton, anatomy, masses, height or usual_height(anatomy), clip.scale < 0.0)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core.rotation import Array
-from . import actions, layer_keys, nla, records, staleness
+from . import actions, layer_keys, nla, records, staleness, timing
 from . import layer_checks as checks
 from . import layer_curves as curves
 from . import layer_undo as undo
@@ -209,9 +209,9 @@ def _free_name(rig: Any, name: str) -> str:
 def _span(context: Any, plan: Plan, goes_on: Plan | None) -> tuple[float, float]:
     """The frames that somebody will look at."""
     scene = context.scene
-    ends = [scene.frame_start, scene.frame_end, scene.frame_current, plan.frames[0], plan.frames[-1]]
+    ends = [*timing.span(scene), scene.frame_current_final, plan.frames[0], plan.frames[-1]]
     if scene.use_preview_range:
-        ends += [scene.frame_preview_start, scene.frame_preview_end]
+        ends += [frame / timing.stretch(scene) for frame in (scene.frame_preview_start, scene.frame_preview_end)]
     if goes_on is not None:
         ends.append(goes_on.frames[-1])
     return float(min(ends)), float(max(ends))

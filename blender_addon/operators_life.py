@@ -8,7 +8,7 @@ from bpy.props import EnumProperty, StringProperty
 from bpy.types import Operator
 
 from ..core.errors import CoreError
-from . import checks, flatten, layer_undo, nla, operators_react, records
+from . import checks, flatten, layer_undo, nla, operators_react, records, timing
 
 FRESH = {"SKIP_SAVE"}
 CURES = (
@@ -77,7 +77,8 @@ class DYNAMICS_OT_cure(Operator):
 
     def _longer_scene(self, context, armature):
         kept = armature.parametric_dynamics_reactions
-        ends = [record.action.frame_range[1] for record in kept if record.action is not None]
+        stretch = timing.stretch(context.scene)
+        ends = [record.action.frame_range[1] * stretch for record in kept if record.action is not None]
         context.scene.frame_end = max(context.scene.frame_end, *(math.ceil(end) for end in ends))
 
     def _autokey_off(self, context, _armature):

@@ -6,7 +6,7 @@ from bpy.types import Operator
 
 from ..core.errors import CoreError
 from ..core.quality import judge
-from . import checks, quality
+from . import checks, quality, timing
 
 
 class DYNAMICS_OT_grade_motion(Operator):
@@ -62,7 +62,7 @@ class DYNAMICS_OT_go_to_fault(Operator):
             armature.data.bones.active = bone.bone
             for pose_bone in armature.pose.bones:
                 _select(pose_bone, pose_bone == bone)
-        context.scene.frame_set(round(self.frame))  # what plays is whole frames
+        context.scene.frame_set(round(self.frame * timing.stretch(context.scene)))  # what plays is whole frames
         self.report({"INFO"}, "Frame {}{}".format(round(self.frame), ", bone '{}'".format(self.bone) if bone else ""))
         return {"FINISHED"}
 

@@ -13,7 +13,7 @@ from ..core.errors import ClipError, CoreError
 from ..core.quality import Blow, judge
 from . import clip as clips
 from . import job as jobs
-from . import mapping, rig, source
+from . import mapping, rig, source, timing
 
 RATE = 60.0  # samples per second of a motion that is read to be judged
 LEAD = 0.5  # [s] before a hit that are looked at
@@ -96,7 +96,7 @@ def read(context, armature):
         )
     skeleton = rig.read(context, armature)
     anatomy = analyse(skeleton)
-    fps = context.scene.render.fps / context.scene.render.fps_base
+    fps = timing.rate(context.scene)
     seconds = min((found.end - found.start) / fps, LONGEST)
     frames = found.start + np.arange(int(np.floor(seconds * RATE + 1e-6)) + 1) * fps / RATE
     if len(frames) < 2:

@@ -8,7 +8,7 @@ from ..core import hits as planning
 from ..core import situation as situations
 from ..core.errors import CoreError, SituationError
 from ..core.hits import HitSetting
-from . import figures, job, source
+from . import figures, job, source, timing
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def frames(context, armature, hits):
     """When each of the hits lands on what plays on the armature."""
     found = source.of(armature)
     default = 0.0 if found is None else job.default_frame(found)
-    return planning.frames(hits, default, context.scene.render.fps / context.scene.render.fps_base)
+    return planning.frames(hits, default, timing.rate(context.scene))
 
 
 def dated(recipe, ready):

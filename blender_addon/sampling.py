@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 
-from . import actions, curves, fk, source
+from . import actions, curves, fk, source, timing
 from .channels import Channels
 
 BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)$')
@@ -203,8 +203,7 @@ def sample_scene(context, armature, skeleton, frames):
 
 
 def _shown(context, armature, names, moment):
-    whole = int(np.floor(moment))
-    context.scene.frame_set(whole, subframe=float(moment - whole))
+    timing.show(context.scene, float(moment))
     shown = armature.evaluated_get(context.evaluated_depsgraph_get())
     bones = shown.pose.bones
     values = np.empty(16 * len(bones), dtype=np.float32)

@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 from bpy.app.handlers import persistent
 
-from . import actions, layer_undo, nla
+from . import actions, layer_undo, nla, timing
 
 CHANGING = (bpy.types.Action, bpy.types.Object, bpy.types.Armature, bpy.types.Scene)
 STRIP = (
@@ -53,8 +53,7 @@ def is_stale(rig: Any, record: Any) -> bool:
 def fingerprint(rig: Any, record: Any) -> str:
     """What the reaction lies on, in 40 letters: equal where all keys, strips and rest poses are."""
     digest = hashlib.sha1()
-    render = bpy.context.scene.render
-    _add(digest, render.fps / render.fps_base, render.frame_map_new / render.frame_map_old)
+    _add(digest, timing.rate(bpy.context.scene))
     for bone in rig.data.bones:
         _add(digest, bone.name, bone.parent.name if bone.parent else "", *np.round(bone.matrix_local, 5).flat)
     for strip in _below(rig, record):

@@ -114,6 +114,23 @@ def test_three_reactions_to_a_file_each(demo, tmp_path):
         assert facts["hits"][0]["seconds"] == pytest.approx(0.0, abs=1e-6)
 
 
+@pytest.mark.parametrize("kind", (".glb", ".fbx"))
+@pytest.mark.parametrize("stretch, base", ((1.5, 1.0), (1.0, 1.25)))
+def test_a_take_lasts_as_long_as_it_plays(demo, tmp_path, kind, stretch, base):
+    """Also where the scene's time is stretched or its rate is no whole number."""
+    render = bpy.context.scene.render
+    render.frame_map_old, render.frame_map_new, render.fps_base = 100, int(100 * stretch), base
+    (first, last), seconds = span(demo), stretch / rate()
+    expected = {frame: heads(matrices(demo, stretch * frame)) for frame in (first, first + 4, last)}
+    OPS.export_takes(filepath=str(tmp_path / ("take" + kind)), kind=kind)
+    assert (render.frame_map_old, render.frame_map_new, render.fps_base) == (100, int(100 * stretch), base)
+    found = read(tmp_path / ("take" + kind), tmp_path)
+    assert found.span == pytest.approx((0.0, (last - first) * seconds), abs=1e-3)
+    for frame, joints in expected.items():
+        again = heads(found.world((frame - first) * seconds))
+        assert max(np.linalg.norm(joints[bone] - again[bone]) for bone in joints) < LIMIT * size(joints)
+
+
 TRAVELLERS = ("1_game_characters/ozz_pab/pab_jog.fbx", "2_mocap/animated_drawings/cmu1_jumping_jacks.bvh")
 
 

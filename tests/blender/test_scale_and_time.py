@@ -1,0 +1,143 @@
+"""Scenes as animators have them: odd scales, rates, time maps and strips.
+
+Exact outside of the reaction, alike inside it.
+"""
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions
+
+from .interface_tools import OPS, add_demo
+from .layer_tools import differences, farthest, file_state, joints, set_frame
+
+HIT = 8.0
+
+
+@pytest.fixture
+def demo(fresh_scene):
+    return add_demo()
+
+
+def spread(rig, frames, clip):
+    """(K,) how far the reaction takes the farthest joint [mm at human size]."""
+    return np.linalg.norm(joints(rig, frames) - clip, axis=-1).max(axis=(1, 2))
+
+
+def react(rig, frame=HIT, stretch=1.0):
+    """Apply, see that nothing moves outside, remove, see that all is as before; the greatest displacement [mm].
+
+    frame: of the action.  stretch: frames of the scene for one of an action.
+    """
+    render = bpy.context.scene.render
+    end = frame + np.ceil(0.35 * render.fps / render.fps_base / stretch) + 1.0
+    frames = np.concatenate((np.arange(frame - 4.0, end + 6.0), [frame - 0.5, frame + 1.5, end + 1.25]))
+    set_frame(1)
+    state, clip = file_state(), joints(rig, frames * stretch)
+    set_frame(1)
+    assert OPS.apply_hit_reaction(frame=frame) == {"FINISHED"}
+    moved = spread(rig, frames * stretch, clip)
+    action = rig.parametric_dynamics_reactions[0].action
+    outside = (frames <= action.frame_range[0]) | (frames >= action.frame_range[1])
+    assert outside.sum() >= 8 and np.max(moved[outside]) < 0.01
+    OPS.remove_all()
+    set_frame(1)
+    assert differences(state, file_state()) == []
+    assert farthest(joints(rig, frames * stretch), clip) < 0.01
+    return float(np.max(moved[~outside]))
+
+
+@pytest.fixture
+def usual(demo):
+    """What the hit does in a plain scene."""
+    most = react(demo)
+    assert most > 30.0
+    return most
+
+
+def retime(factor):
+    """The demo's clip at another rate: its keys stand farther apart by this."""
+    for curve in actions.all_curves(bpy.data.actions["Walk"]):
+        for key in curve.keyframe_points:
+            key.co.x = 1.0 + (key.co.x - 1.0) * factor
+            key.handle_left.x = 1.0 + (key.handle_left.x - 1.0) * factor
+            key.handle_right.x = 1.0 + (key.handle_right.x - 1.0) * factor
+        curve.update()
+
+
+@pytest.mark.parametrize("fps, base", ((24, 1.001), (25, 1.0), (30, 1.0), (60, 1.001), (120, 1.0)))
+def test_rates(usual, demo, fps, base):
+    bpy.context.scene.render.fps, bpy.context.scene.render.fps_base = fps, base
+    factor = fps / base / 24.0
+    retime(factor)
+    found = react(demo, 1.0 + (HIT - 1.0) * factor)
+    assert found == pytest.approx(usual, rel=0.05)  # the peak itself falls between frames, elsewhere at each rate
+
+
+@pytest.mark.parametrize("scale", (0.01, 100.0, -1.0))
+def test_object_scales(usual, demo, scale):
+    demo.scale = (scale,) * 3
+    bpy.context.view_layer.update()
+    assert react(demo) == pytest.approx(usual, rel=0.1 if scale < 0 else 0.02)  # mirrored: the other arm is struck
+
+
+def test_uneven_scale(demo):
+    demo.scale = (1.0, 1.0, 1.5)
+    bpy.context.view_layer.update()
+    assert react(demo) > 20.0
+
+
+def test_unit_scale(usual, demo):
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    assert react(demo) == pytest.approx(usual, rel=1e-3)
+
+
+def test_bone_scale_animated(demo):
+    bone = demo.pose.bones["spine.02"]
+    for frame, size in ((1, 1.0), (12, 1.2), (24, 1.0)):
+        bone.scale = (size,) * 3
+        bone.keyframe_insert("scale", frame=frame)
+    assert react(demo) > 20.0
+
+
+def test_negative_frames(usual, demo):
+    for curve in actions.all_curves(bpy.data.actions["Walk"]):
+        for key in curve.keyframe_points:
+            key.co.x -= 100.0
+            key.handle_left.x -= 100.0
+            key.handle_right.x -= 100.0
+        curve.update()
+    assert react(demo, HIT - 100.0) == pytest.approx(usual, rel=1e-3)
+
+
+def test_between_frames(usual, demo):
+    assert react(demo, 8.37) == pytest.approx(usual, rel=0.1)
+
+
+@pytest.mark.parametrize("new", (50, 150))
+def test_time_stretched(usual, demo, new):
+    """A clip whose keys stand closer by as much as the scene's time is stretched plays, and reacts, as before."""
+    bpy.context.scene.render.frame_map_old, bpy.context.scene.render.frame_map_new = 100, new
+    retime(100.0 / new)
+    frame = 1.0 + (HIT - 1.0) * 100.0 / new
+    assert react(demo, frame, new / 100.0) == pytest.approx(usual, rel=0.1)  # 16 keys a second cut the peak off
+
+
+@pytest.mark.parametrize("change", ("scale", "reversed", "repeated", "offset"))
+def test_strips(demo, change):
+    data = demo.animation_data
+    action = data.action
+    strip = data.nla_tracks.new().strips.new("Walk", 1, action)
+    if hasattr(strip, "action_slot"):
+        strip.action_slot = data.action_slot
+    data.action = None
+    if change == "scale":
+        strip.scale = 1.7
+    elif change == "reversed":
+        strip.use_reverse = True
+    elif change == "repeated":
+        strip.repeat = 3.0
+    else:
+        strip.frame_start_ui = -20.0
+        strip.repeat = 3.0
+    assert react(demo) > 20.0
