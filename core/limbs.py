@@ -1,7 +1,7 @@
 """A tree cut into limbs: connected groups of bodies that the tree solver takes as one, and all of one height at once.
 
-A limb is an unbranched chain, with the short ones that it carries and all bodies that no dynamic joint moves.  A human
-has a trunk with a head, four limbs and ten fingers: three heights instead of ten levels of bodies.
+A limb is an unbranched chain with the short ones that it carries; bodies that no dynamic joint moves are merged into the
+one that carries them.  A human has a trunk with a head, four limbs and ten fingers: three heights instead of ten levels.
 """
 
 from collections.abc import Callable, Sequence
@@ -47,8 +47,8 @@ class Limbs:
 
     bodies: (N + 1,) the body at every place; the last place is the world's.
     merged: (N + 1, n) 1.0 where a body hangs rigidly on that at a place or is it; None = every body has a place.
-    dofs: (M,) the degree of freedom at each
-    place, axes: (M,) its row in an (N * width) table; padding repeats some.  places: (nv,) where they are.
+    dofs: (M,) the degree of freedom at each place, axes: (M,) its row in an (N * width) table; padding repeats some.
+    places: (nv,) where the degrees of freedom are.
     blocks: index of every entry of the tiers' matrices (k, m, m), one after another, into a flat (n, width, width)
     table of joint blocks that 0.0 and 1.0 follow.
     """

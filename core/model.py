@@ -65,15 +65,10 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """Bodies of one depth.  bodies, parent: (m,).  parents: (p,) the different parents.  sums: (p, m) 1.0 where body j
-    is a child of parent i.  width: the most degrees of freedom any of the joints has.
-    """
+    """Bodies of one depth, and the parent of each.  bodies, parent: (m,)."""
 
     bodies: np.ndarray
     parent: np.ndarray
-    parents: np.ndarray
-    sums: Array
-    width: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,14 +200,8 @@ class Model:
     def levels(self) -> tuple["Level", ...]:
         """Bodies by depth, roots first."""
         depth = self.ancestor.sum(axis=1).astype(int) - 1
-        counts = np.array([len(j) for j in self.joints])
-        out = []
-        for d in range(int(depth.max()) + 1):
-            bodies = np.flatnonzero(depth == d)
-            parents, child = np.unique(self.parent[bodies], return_inverse=True)
-            sums = (np.arange(len(parents))[:, None] == child.reshape(-1)).astype(float)
-            out.append(Level(bodies, self.parent[bodies], parents, sums, int(counts[bodies].max())))
-        return tuple(out)
+        by_depth = [np.flatnonzero(depth == d) for d in range(int(depth.max()) + 1)]
+        return tuple(Level(bodies, self.parent[bodies]) for bodies in by_depth)
 
     @cached_property
     def limbs(self) -> Limbs:
