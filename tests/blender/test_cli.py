@@ -3,6 +3,7 @@
 import json
 
 import bpy
+import numpy as np
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import actions, cli, demo_character, files, recipe
 
@@ -99,8 +100,8 @@ def test_react_refuses_linked_data(refused, tmp_path, fresh_scene):
 
 
 def _give_clip(rig, bone):
-    curve = [actions.Curve(actions.Channel(actions.bone_path(bone, "location"), 0), bone, [0.0, 1.0])]
-    action, slot = actions.create("Slide", rig, curve, [1.0, 40.0])
+    curve = [actions.Curve(actions.Channel(actions.bone_path(bone, "location"), 0), bone, np.array([0.0, 1.0]))]
+    action, slot = actions.create("Slide", rig, curve, np.array([1.0, 40.0]))
     actions.assign(rig.animation_data_create(), action, slot)
 
 
