@@ -1,7 +1,8 @@
 """A tree cut into limbs: connected groups of bodies that the tree solver takes as one, and all of one height at once.
 
-A limb is an unbranched chain with the short ones that it carries; bodies that no dynamic joint moves are merged into the
-one that carries them.  A human has a trunk with a head, four limbs and ten fingers: three heights instead of ten levels.
+A limb is an unbranched chain with the short ones that it carries; bodies that no dynamic joint moves are merged into
+the one that carries them.  A human has a trunk with a head, four limbs and ten fingers: three heights instead of ten
+levels of bodies.
 """
 
 from collections.abc import Callable, Sequence
