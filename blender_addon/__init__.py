@@ -4,6 +4,7 @@ import bpy
 
 from . import (
     bone_properties,
+    controls_panel,
     figures,
     operators_blend,
     operators_engine,
@@ -46,6 +47,7 @@ def register():
     bone_properties.register()
     for cls in CLASSES:
         bpy.utils.register_class(cls)
+    controls_panel.register()
     overrides.register()
     staleness.register()
     _command = bpy.utils.register_cli_command(COMMAND, _run)
@@ -58,6 +60,7 @@ def unregister():
     _command = None
     staleness.unregister()
     overrides.unregister()
+    controls_panel.unregister()
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)
     bone_properties.unregister()

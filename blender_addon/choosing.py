@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import bpy
 
 from ..core.errors import CoreError
-from . import actions, clip, rig, source
+from . import actions, clip, source
 
 
 class InputError(CoreError):
@@ -131,14 +131,8 @@ def bodiless(path):
 
 
 def still(path, body):
-    """Why an armature without animation is refused; a rig driven by constraints would be refused anyway."""
+    """Why an armature without animation is refused."""
     text = "The armature '{}' in '{}' has no animation".format(body.name, path.name)
-    owners = rig.constraint_owners(body)
-    if owners:
-        bone, owner = next(iter(owners.items()))
-        return "{}, and its bone '{}' is moved by {}. Bake the rig's motion to plain bones first.".format(
-            text, bone, owner
-        )
     return "{}. Give it an action, or name a file with one as --clip.".format(text)
 
 

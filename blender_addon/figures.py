@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..core.anatomy import analyse
-from . import job, rig
+from . import control_rig, job
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,8 @@ def keep(armature, anatomy, names):
 
 def find_out(context, armature, roles):
     """Analyse the rig and remember the result."""
-    skeleton = rig.read(context, armature)
-    return keep(armature, analyse(skeleton, roles), skeleton.names)
+    body = control_rig.read(context, armature, roles)
+    return keep(armature, body.anatomy, body.skeleton.names)
 
 
 def forget():

@@ -77,7 +77,9 @@ class Cast:
 
 def _links(rig):
     """[(rig, bone, child or None)]: bones are drawn from joint to joint, as importers leave tails anywhere; the last
-    ones to their tails if this rig's tails are where the next joints are."""
+    ones to their tails if this rig's tails are where the next joints are.  Of rigs with controls only what deforms."""
+    if any(bone.use_deform for bone in rig.data.bones) and any(bone.custom_shape for bone in rig.pose.bones):
+        return [(rig, bone.name, None) for bone in rig.data.bones if bone.use_deform and bone.length > 0]
     inner, met, leaves = [], 0, []
     for bone in rig.data.bones:
         inner += [(rig, bone.name, child.name) for child in bone.children

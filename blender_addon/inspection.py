@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import bpy
 
-from ..core.anatomy import analyse
 from ..core.errors import CoreError
 from ..core.situation import named, presets
-from . import choosing, files, importing, rig, source, timing
+from . import choosing, control_rig, files, importing, rig, source, timing
 from . import job as jobs
 
 
@@ -28,7 +27,8 @@ def inspect(options):
     facts.update(_clips(armature, opened))
     facts["constrained_bones"] = dict(sorted(rig.constraint_owners(armature).items()))
     facts["warnings"] = list(opened.warnings) if opened else []
-    facts["situations"] = {} if refusal else _situations(armature, facts["warnings"])
+    facts["controls"] = {}
+    facts["situations"] = {} if refusal else _situations(armature, facts)
     reasons = list(facts["situations"].values())
     facts["refused"] = refusal or (reasons[0] if all(reasons) else "")
     return facts
@@ -43,14 +43,14 @@ def _still_there(options):
 
 
 def _body(armature):
-    skeleton = rig.read(bpy.context, armature)
-    anatomy = analyse(skeleton)
+    body = control_rig.read(bpy.context, armature)
+    skeleton, anatomy = body.skeleton, body.anatomy
     scale = abs(armature.matrix_world.determinant()) ** (1 / 3)
     return {
         "blender": bpy.app.version_string,
         "armature": armature.name,
         "armatures": sorted(item.name for item in bpy.context.view_layer.objects if item.type == "ARMATURE"),
-        "bones": len(skeleton.names),
+        "bones": len(body.whole.names),
         "kind": anatomy.kind,
         "roles": dict(zip(skeleton.names, anatomy.role, strict=True)),
         "roles_note": anatomy.fallback,
@@ -78,14 +78,15 @@ def _clip(item):
     return {"name": item.name, "title": item.title, "frame_range": list(frames), "moved_bones": item.bones}
 
 
-def _situations(armature, warnings):
-    """{preset: "" or why it would be refused}."""
+def _situations(armature, facts):
+    """{preset: "" or why it would be refused}; adds to the facts what reading the rig has told."""
     names = presets()
     try:
         job = jobs.read(bpy.context, armature, named(names[0]))
     except CoreError as error:
         return dict.fromkeys(names, str(error))
-    warnings += [text for text in job.warnings if text not in warnings]
+    facts["warnings"] += [text for text in job.warnings if text not in facts["warnings"]]
+    facts["controls"] = job.body.found.by_control if job.body.found is not None else {}
     return {name: _refusal(replace(job, hits=((named(name), job.hits[0][1]),))) for name in names}
 
 
@@ -96,6 +97,12 @@ def _refusal(job):
     except CoreError as error:
         return str(error)
     return ""
+
+
+def _reach(bones):
+    """ "moves 'a'" or "moves 'a' and 4 more"."""
+    more = " and {} more".format(len(bones) - 1) if len(bones) > 1 else ""
+    return "moves '{}'{}".format(bones[0], more)
 
 
 def as_text(facts):
@@ -111,7 +118,10 @@ def as_text(facts):
         chosen = "  <- {}".format(facts["action_choice"]) if item["name"] == facts["action"] else ""
         lines.append("Action    {}  {:g} to {:g}{}".format(item["name"], first, last, chosen))
     lines += ["Role      {:<14} {}".format(role, bone) for bone, role in facts["roles"].items() if role]
-    lines += ["Owned     {} by {}".format(bone, owner) for bone, owner in facts["constrained_bones"].items()]
+    if facts["controls"]:
+        lines += ["Control   {:<24} {}".format(name, _reach(bones)) for name, bones in facts["controls"].items()]
+    else:
+        lines += ["Owned     {} by {}".format(bone, owner) for bone, owner in facts["constrained_bones"].items()]
     lines += ["Note      {}".format(text) for text in facts["warnings"]]
     if facts["refused"]:
         return "\n".join([*lines, "Refused   {}".format(facts["refused"])])

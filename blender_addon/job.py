@@ -13,14 +13,14 @@ import bpy
 import numpy as np
 
 from ..core.actor import Actor
-from ..core.anatomy import Anatomy, analyse
+from ..core.anatomy import Anatomy
 from ..core.bodies import HEIGHT, measure
 from ..core.errors import ClipError
 from ..core.react import Hit, Reaction, react
 from ..core.rotation import Array
 from ..core.situation import Situation
 from ..core.skeleton import Clip
-from . import choosing, layer, mapping, records, rig, source, timing
+from . import choosing, control_rig, layer, mapping, records, rig, source, timing
 from . import clip as clips
 from .channels import Channels, frame_grid
 
@@ -36,6 +36,8 @@ class Job:
     that the simulation sees.  hits: in the order given.  settings: bone name -> fields of `BoneSetting`.
     plays: what happens where the clip is shorter than the
     reaction: "" | "plays on" | "repeated" | "held".  continuation: channels of the frames that we must add to the clip.
+    body: what is simulated; the clip is of its bones, the channels of all.  posed: where controls move it, their values
+    for the reaction.
     """
 
     armature: str
@@ -46,16 +48,26 @@ class Job:
     timed: np.ndarray
     hits: tuple[tuple[Situation, Hit], ...]
     settings: dict[str, dict[str, Any]]
-    fixed: dict[str, str]
+    body: control_rig.Body
     source: source.Source
     plays: str = ""
     continuation: Channels | None = None
     warnings: list[str] = field(default_factory=list)
+    posed: control_rig.Posed | None = None
 
     def solve(self):
-        """The core's generator: yields progress 0..1, returns the Reaction."""
+        """A generator: yields progress 0..1, returns the Reaction; on a control rig the controls follow it then."""
         first, *further = self.hits
-        return react(self.actor, pick(self.clip, self.timed), *first, self.settings, self.fixed, further)
+        fixed = self.body.fixed
+        steps = react(self.actor, pick(self.clip, self.timed), *first, self.settings, fixed, further)
+        if not self.body.controlled:
+            return (yield from steps)
+        reaction = yield from _part(steps, 0.0, 0.3)
+        shown, channels = pick(self.clip, self.keyed), pick_channels(self.channels, self.keyed)
+        armature = bpy.data.objects[self.armature]
+        steps = self.body.pose(bpy.context, armature, self.actor, shown, channels, reaction)
+        self.posed = yield from _part(steps, 0.3, 0.7)
+        return reaction
 
     @property
     def title(self) -> str:
@@ -75,9 +87,13 @@ class Job:
         """
         armature = bpy.data.objects[self.armature]
         shown, channels = pick(self.clip, self.keyed), pick_channels(self.channels, self.keyed)
-        q, p = mapping.armature_poses(self.actor, shown, *reaction.poses(shown))
-        targets = mapping.targets(self.actor, shown, channels, armature, q, p)
         self.warnings.extend(reaction.warnings)
+        if self.posed is None:
+            q, p = mapping.armature_poses(self.actor, shown, *reaction.poses(shown))
+            targets = mapping.targets(self.actor, shown, channels, armature, q, p)
+        else:
+            targets = self.posed.targets
+            self.warnings.extend(self.posed.doubts)
         baked = layer.apply(
             context,
             armature,
@@ -128,14 +144,18 @@ def read(context, armature, situation, hit=None, *, further=(), settings=None, r
         raise ClipError(
             "Armature '{}' has no animation. Give it an action that moves, or choose another.".format(armature.name)
         )
-    skeleton = rig.read(context, armature)
-    anatomy = analyse(skeleton, roles)
+    body = control_rig.read(context, armature, roles)
+    skeleton, anatomy = body.skeleton, body.anatomy
     settings = settings or {}
-    masses = measure(skeleton, anatomy, {n: own["mass"] for n, own in settings.items() if "mass" in own})
+    own = {n: values["mass"] for n, values in settings.items() if "mass" in values and n in skeleton.names}
+    masses = measure(skeleton, anatomy, own)
     hits = ((situation, hit or Hit(default_frame(found))), *further)
     keys, even = _moments(hits, timing.rate(context.scene))
     frames = np.unique(np.concatenate((keys, even)))
-    clip, channels, plays, continuation = clips.read_on(context, armature, skeleton, frames, found)
+    clip, channels, plays, continuation = clips.read_on(context, armature, body.whole, frames, found)
+    if body.controlled:
+        clip = body.of(clip)
+        body.seek(context, armature, keys[0], channels, int(np.searchsorted(frames, keys[0])))
     actor = Actor(skeleton, anatomy, masses, height or usual_height(anatomy), clip.scale < 0.0)
     warnings = [*clip.warnings, *([anatomy.fallback] if anatomy.fallback else [])]
     return Job(
@@ -147,7 +167,7 @@ def read(context, armature, situation, hit=None, *, further=(), settings=None, r
         timed=np.isin(frames, even),
         hits=hits,
         settings=settings,
-        fixed=rig.constraint_owners(armature),
+        body=body,
         source=found,
         plays=plays,
         continuation=continuation,
@@ -163,6 +183,17 @@ def _moments(hits, rate) -> tuple[Array, Array]:
     samples = np.arange(-LEAD, np.ceil((end - start) * SAMPLES / rate - 1e-6) + LEAD + 1.0)
     even = np.round(start + samples * (rate / SAMPLES), 6)  # whole frames stay whole
     return np.unique(np.concatenate((frame_grid(start, end), landed))), even
+
+
+def _part(steps, start, share):
+    """A generator's progress as a part of a whole."""
+    try:
+        while True:
+            yield start + share * next(steps)
+    except StopIteration as stop:
+        return stop.value
+    finally:
+        steps.close()
 
 
 def default_frame(found) -> float:

@@ -7,13 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from ..core.actor import Actor
-from ..core.anatomy import analyse
 from ..core.bodies import measure
 from ..core.errors import ClipError, CoreError
 from ..core.quality import Blow, judge
 from . import clip as clips
+from . import control_rig, mapping, source, timing
 from . import job as jobs
-from . import mapping, rig, source, timing
 
 RATE = 60.0  # samples per second of a motion that is read to be judged
 LEAD = 0.5  # [s] before a hit that are looked at
@@ -94,8 +93,8 @@ def read(context, armature):
         raise ClipError(
             "Armature '{}' has no animation. Give it an action that moves, or choose another.".format(armature.name)
         )
-    skeleton = rig.read(context, armature)
-    anatomy = analyse(skeleton)
+    body = control_rig.read(context, armature)
+    skeleton, anatomy = body.skeleton, body.anatomy
     fps = timing.rate(context.scene)
     seconds = min((found.end - found.start) / fps, LONGEST)
     frames = found.start + np.arange(int(np.floor(seconds * RATE + 1e-6)) + 1) * fps / RATE

@@ -65,7 +65,8 @@ _TABLE = {
     "upper_arm": "upperarm uparm armupper shldr shldrbend humerus bicep arm0 upperarmbend",
     "forearm": "forearm lowerarm lowarm armlower forearmbend elbow radius ulna lowerarmbend",
     "hand": "hand",
-    "wrist*": "wrist palm",
+    "wrist*": "wrist",
+    "palm*": "palm",
     "thigh": "thigh upleg upperleg legupper thighbend femur",
     "leg*": "leg",
     "shin": "shin calf lowerleg lowleg leglower crus tibia shinbend",
@@ -166,6 +167,8 @@ def _settle(hint: Hint, present: set[tuple[str, str, str]]) -> Hint:
         role = "upper_arm" if hint.side else ""
     elif role == "wrist*":
         role = "hand"
+    elif role == "palm*":
+        role = "finger" if has("hand", "wrist*") else "hand"
     elif role == "hand" and has("wrist*"):
         role = "finger"
     elif role == "body*":

@@ -1,0 +1,101 @@
+"""Rigs whose bones are moved by others: what their body is, and which controls pose it.
+
+    body = read(context, armature)         skeleton and anatomy; of the deforming bones where the rig has controls
+    body.seek(context, ...)                the controls that move it
+    posed = yield from body.pose(...)      their values for a reaction
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..core.actor import base_role
+from ..core.anatomy import Anatomy, analyse
+from ..core.deforming import deforming
+from ..core.skeleton import Skeleton
+from . import controls, mapping, posing, rig
+from .posing import Posed
+from .puppet import Puppet
+
+__all__ = ["Body", "Posed", "read"]
+
+MAP = "dynamics_control"  # on a deforming bone: the control that the artist wants to move it
+
+
+@dataclass(eq=False)
+class Body:
+    """whole: skeleton of all bones.  skeleton: of the bones that are simulated, rows (n,) their indices in the whole.
+    owners: bone -> what owns it.  controlled: whether something owns bones of the body, so that controls must pose it.
+    found: the controls, once they are sought.
+    """
+
+    whole: Skeleton
+    skeleton: Skeleton
+    rows: np.ndarray
+    anatomy: Anatomy
+    owners: dict[str, str]
+    controlled: bool
+    found: controls.Found | None = None
+
+    @property
+    def fixed(self):
+        """Bone -> what owns it, of those that no control moves either; toes go with their feet then."""
+        if not self.controlled:
+            return self.owners
+        if self.found is None:
+            return {}
+        role = dict(zip(self.skeleton.names, self.anatomy.role, strict=True))
+        lost = [name for name in self.found.unreached if base_role(role[name]) != "toe"]
+        return {name: _owner(self.whole, self.owners, name) or "something hidden" for name in lost}
+
+    def of(self, clip):
+        """A clip of all bones as one of the body's."""
+        return replace(clip, rotation=clip.rotation[:, self.rows], position=clip.position[:, self.rows])
+
+    def seek(self, context, armature, frame, channels, row):
+        """Find the controls that move the body at a frame of the clip.  channels: of all bones, there in that row."""
+        names, _, parents = controls.watched(self.anatomy, self.skeleton.names)
+        chosen = {getattr(bone, MAP) for bone in armature.pose.bones} - {""}
+        with Puppet(context, armature, names, posing.SPAN * self.anatomy.size) as puppet:
+            puppet.at(frame, channels, row)
+            self.found = controls.find(puppet, self.owners, parents, chosen)
+
+    def pose(self, context, armature, actor, clip, channels, reaction):
+        """Generator of the Posed of a reaction.  clip, channels: at the keyed frames."""
+        _, bones, _ = controls.watched(self.anatomy, self.skeleton.names)
+        q, p = mapping.armature_poses(actor, clip, *reaction.poses(clip))
+        return posing.pose(
+            context,
+            armature,
+            self.found,
+            self.anatomy.size,
+            channels,
+            (clip.rotation[:, bones], clip.position[:, bones]),
+            (q[:, bones], p[:, bones]),
+        )
+
+
+def read(context, armature, roles=None):
+    """The Body of an armature.  roles: bone -> role that the user has given it."""
+    whole = rig.read(context, armature)
+    anatomy = analyse(whole, roles)
+    owners = rig.constraint_owners(armature.evaluated_get(context.evaluated_depsgraph_get()))
+    body = [n for n, role in zip(whole.names, anatomy.role, strict=True) if base_role(role) in controls.BODY]
+    if not any(_owner(whole, owners, name) for name in body):
+        return Body(whole, whole, np.arange(len(whole.names)), anatomy, owners, False)
+    kept = whole.deform | np.array([role == "root" for role in anatomy.role])
+    skeleton, rows = deforming(whole, kept)
+    roles = {name: role for name, role in (roles or {}).items() if name in skeleton.names}
+    return Body(whole, skeleton, rows, analyse(skeleton, roles), owners, True)
+
+
+def _owner(skeleton, owners, name):
+    """What owns a bone or the nearest one above it that something owns, or ""."""
+    bone = skeleton.names.index(name)
+    while bone >= 0:
+        above = skeleton.names[bone]
+        if above in owners:
+            direct = above == name or "of bone" in owners[above]
+            return owners[above] if direct else "{} of bone '{}'".format(owners[above], above)
+        bone = int(skeleton.parent[bone])
+    return ""

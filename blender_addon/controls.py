@@ -1,0 +1,217 @@
+"""Which controls move which bones of a rig: found by trying them, the artist's own map first.
+
+    found = find(puppet, ...)      the controls to use, in blocks, and the bones that none of them reaches
+Names say nothing here: a control is what the artist can take hold of (a bone with a shape of its own, that nothing else
+owns) and what moves a bone of the body when it is moved.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core import probing
+from ..core.actor import base_role
+from . import actions, layer_undo, nla
+from .layer_curves import driven_channels, rotation_property
+from .puppet import Block
+
+# Bones that a reaction moves, or carries; what else deforms hangs on them.
+BODY = frozenset(
+    ("pelvis", "spine", "neck", "head", "clavicle", "upper_arm", "forearm", "hand", "thigh", "shin", "foot", "toe")
+)
+
+SHAPED = 4  # controls with shapes of their own from which on only such bones are controls
+MOVES = 1e-5  # of a matrix, or of the rig's size, above which a bone has moved
+FELT = 3e-3  # [rad per rad] of a control above which it moves a bone of the body: Blender's matrices are float32
+NATURAL = 0.97  # part of a control's effect that joints make: below it bones are stretched or torn apart
+KINK = 0.1  # difference of a control's effects to both sides above which limits play a part
+UNREACHED = 0.6  # part of every motion of a joint that no control makes: above it the bone counts as unreachable
+TOGETHER = 4  # blocks that are tried at once as long as they move nothing
+ARTIST, JOINTS, WHOLE, TEARS = range(4)
+ODD = 10.0  # cost of what stretches, against what turns joints
+
+
+@dataclass(eq=False)
+class Tried:
+    """A block and what it did to the m watched bones.
+
+    effect: (6m, b), see `core.probing`.  reach: (m,) bool, the bones that it can move.  spread: how many of the rig's.
+    even: whether it does the same to both sides; limits make it do something else.
+    """
+
+    block: Block
+    effect: np.ndarray
+    reach: np.ndarray
+    spread: int
+    even: bool
+
+
+@dataclass(eq=False)
+class Found:
+    """tried: the blocks of the controls to use, best first.  cost: (d,) of their values.  names: m watched bones.
+    unreached: those that no control moves.
+    """
+
+    tried: list[Tried]
+    cost: np.ndarray
+    names: tuple[str, ...]
+    unreached: tuple[str, ...] = ()
+
+    @property
+    def blocks(self):
+        return [item.block for item in self.tried]
+
+    @property
+    def reach(self):
+        """(d, m) bool, which watched bones each value can move."""
+        rows = [np.tile(item.reach, (len(item.block.axes), 1)) for item in self.tried]
+        return np.concatenate([np.zeros((0, len(self.names)), dtype=bool), *rows])
+
+    @property
+    def by_control(self):
+        """Control -> the bones of the body that it moves."""
+        out = {}
+        for item in self.tried:
+            moved = [name for name, on in zip(self.names, item.reach, strict=True) if on]
+            out[item.block.bone] = list(dict.fromkeys([*out.get(item.block.bone, []), *moved]))
+        return out
+
+
+def watched(anatomy, names):
+    """(names, (m,) bones, (m,) the nearest of them above each or -1) of the bones that carry the body."""
+    bones = [int(i) for i in anatomy.order if base_role(anatomy.role[i]) in BODY]
+    index = {b: k for k, b in enumerate(bones)}
+    parents = []
+    for b in bones:
+        up = int(anatomy.parent[b])
+        while up >= 0 and up not in index:
+            up = int(anatomy.parent[up])
+        parents.append(index.get(up, -1))
+    return tuple(names[b] for b in bones), np.array(bones), np.array(parents)
+
+
+def find(puppet, owners, parents, chosen=()):
+    """Found, with the puppet at a frame of the clip.
+
+    owners: bone -> what owns it.  parents: (m,) of the watched bones.  chosen: controls that the artist has named.
+    """
+    armature = puppet.armature
+    keyed = _keyed(armature)
+    pose = puppet.show()
+    motions = probing.joint_motions(parents, pose, puppet.length)
+    tried = _tried(puppet, _candidates(armature, owners, keyed, chosen), pose)
+    ranks = {id(item): _rank(item, motions, keyed, chosen) for item in tried}
+    tried.sort(key=lambda item: ranks[id(item)])
+    taken, left = probing.choose([item.effect for item in tried], motions)
+    use = [tried[i] for i in taken]
+    each = left[: 3 * len(parents)].reshape(-1, 3)
+    costs = [np.full(len(item.block.axes), ODD if ranks[id(item)][0] == TEARS else 1.0) for item in use]
+    return Found(
+        tried=use,
+        cost=np.concatenate([np.zeros(0), *costs]),
+        names=tuple(puppet.watched),
+        unreached=tuple(n for n, part in zip(puppet.watched, each, strict=True) if part.min() > UNREACHED),
+    )
+
+
+def _rank(item, motions, keyed, chosen):
+    """Sorts blocks: the artist's own first, then those that are keyed, then by how much of the rig they move.
+
+    What moves the whole figure comes late (a root, where the torso is not keyed), and last what tears joints apart.
+    """
+    own = _path(item.block) in keyed
+    if item.block.bone in chosen:
+        return (ARTIST, not own, -item.spread)
+    if not own and not (item.even and probing.within(item.effect, motions) >= NATURAL):
+        return (TEARS, not own, -item.spread)
+    if item.reach.all() and not own:
+        return (WHOLE, True, item.spread)
+    return (JOINTS, not own, -item.spread)
+
+
+def _keyed(armature):
+    """The paths of the channels that what plays on the armature keys."""
+    data = armature.animation_data
+    if data is None:
+        return set()
+    ours = layer_undo.own_actions(armature)
+    return {channel.path for channel in nla.keyed_channels(data, nla.read_stack(data), ours)}
+
+
+def _candidates(armature, owners, keyed, chosen):
+    """The blocks of every bone that may be a control: free, and with a shape, keyed or named by the artist."""
+    bones = armature.pose.bones
+    shaped = {bone.name for bone in bones if bone.custom_shape is not None}
+    driven = {(c.path, c.index) for c in driven_channels(armature)} if armature.animation_data is not None else set()
+    blocks = []
+    for bone in bones:
+        held = bone.name in shaped if len(shaped) >= SHAPED else not bone.bone.hide
+        if bone.name in owners and bone.name not in chosen:
+            continue
+        own = [block for block in (_turn(bone, driven), _shift(bone, driven)) if block is not None]
+        if held or bone.name in chosen or any(_path(block) in keyed for block in own):
+            blocks += own
+    return blocks
+
+
+def _path(block):
+    return actions.bone_path(block.bone, block.rna)
+
+
+def _turn(bone, driven):
+    rna = rotation_property(bone.rotation_mode)
+    path = actions.bone_path(bone.name, rna)
+    if any((path, i) in driven for i in range(4)):
+        return None
+    locks = [bool(lock) for lock in bone.lock_rotation]
+    if rna == "rotation_euler":
+        axes = tuple(i for i in range(3) if not locks[i])
+    else:
+        fourth = bone.lock_rotations_4d and bone.lock_rotation_w
+        axes = () if any(locks) or fourth else (0, 1, 2)
+    return Block(bone.name, rna, axes) if axes else None
+
+
+def _shift(bone, driven):
+    if bone.bone.use_connect and bone.parent is not None:
+        return None
+    path = actions.bone_path(bone.name, "location")
+    axes = tuple(i for i in range(3) if not bone.lock_location[i] and (path, i) not in driven)
+    return Block(bone.name, "location", axes) if axes else None
+
+
+def _tried(puppet, blocks, pose):
+    """[Tried] of the blocks that move the body.
+
+    First many blocks at once, halved as long as they move anything, to see where each reaches; then one value after
+    the other of those that do, together where they move different bones.
+    """
+    puppet.use(blocks)
+    before = puppet.matrices()
+    tolerance = MOVES * np.array([1.0, 1.0, 1.0, np.abs(before[:, :3, 3]).max(initial=1e-9)])
+    reach, spread = np.zeros((puppet.size, len(pose[1])), dtype=bool), np.zeros(puppet.size, dtype=int)
+    waiting = [list(range(k, min(k + TOGETHER, len(blocks)))) for k in range(0, len(blocks), TOGETHER)]
+    while waiting:
+        group = waiting.pop()
+        x = np.zeros(puppet.size)
+        for k in group:
+            x[puppet.columns[k]] = probing.STEP * np.array([1.0, 0.7, 1.3])[: len(puppet.columns[k])]
+        moved = (np.abs(puppet.matrices(x) - before) > tolerance).any(axis=(1, 2))
+        if not moved[puppet.rows].any():
+            continue
+        if len(group) > 1:
+            waiting += [group[: len(group) // 2], group[len(group) // 2 :]]
+            continue
+        reach[puppet.columns[group[0]]], spread[puppet.columns[group[0]]] = moved[puppet.rows], moved.sum()
+    felt = reach.any(axis=1)
+    groups = [np.flatnonzero(felt)[group] for group in probing.colours(reach[felt])]
+    effect, other = (
+        probing.jacobian(puppet.show, np.zeros(puppet.size), pose, puppet.length, groups, reach, h)
+        for h in (probing.STEP, -probing.STEP)
+    )
+    found = []
+    for block, columns in zip(puppet.blocks, puppet.columns, strict=True):
+        if np.abs(effect[:, columns]).max() > FELT:
+            even = np.abs(effect - other)[:, columns].max() < KINK * np.abs(effect[:, columns]).max()
+            found.append(Tried(block, effect[:, columns], reach[columns[0]], int(spread[columns[0]]), bool(even)))
+    return found

@@ -1,0 +1,143 @@
+"""A rig whose controls are tried out: channel values in, evaluated poses out, and nothing left behind.
+
+What is moved are the stored values of the armature itself, for its constraints and drivers know no other; they and the
+current frame are put back at the end.
+"""
+
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..core.rotation import exp, log, multiply, orthonormal
+from . import delta, fk, timing
+from .sampling import BONE, OBJECT_ROTATION, stored_channels, write_stored
+
+
+@dataclass(frozen=True)
+class Block:
+    """What turns or shifts one control.
+
+    bone: its name.  rna: the property that is written.  axes: the components that are free, or for quaternions and
+    axis-angles those of a rotation vector in the control's own frame.  Values are radians, or units of the puppet's
+    length.
+    """
+
+    bone: str
+    rna: str
+    axes: tuple[int, ...]
+
+    @property
+    def whole(self):
+        """Whether the values are a rotation vector."""
+        return self.rna in OBJECT_ROTATION.values()
+
+
+class Puppet:
+    """While it is entered: `at` a frame, `show(x)` is the pose of the watched bones with x (d,) on the controls.
+
+    names: of the watched bones.  length: what a shift of 1 means [rig units].
+    """
+
+    def __init__(self, context, armature, names, length):
+        self.context, self.name, self.length = context, armature.name, length
+        self.watched = names
+        self.evaluations = 0
+
+    @property
+    def armature(self):
+        """By its name: it may be kept over the steps of a modal operator."""
+        return bpy.data.objects[self.name]
+
+    def __enter__(self):
+        scene, bones = self.context.scene, self.armature.pose.bones
+        self.back = scene.frame_current, scene.frame_subframe
+        self.index = {bone.name: i for i, bone in enumerate(bones)}
+        self.before = stored_channels(self.armature, list(self.index), [0.0])
+        self.modes = self.before.modes
+        self.rows = [self.index[name] for name in self.watched]
+        self.use(())
+        return self
+
+    def __exit__(self, *_):
+        self.context.scene.frame_set(self.back[0], subframe=self.back[1])
+        write_stored(self.armature, self.before)
+        self.armature.update_tag(refresh={"DATA"})
+        self.context.view_layer.update()
+
+    def use(self, blocks):
+        """Let x stand for the values of these blocks, one after the other."""
+        self.blocks = tuple(blocks)
+        ends = np.cumsum([len(block.axes) for block in self.blocks], dtype=int)
+        self.columns = [np.arange(end - len(b.axes), end) for b, end in zip(self.blocks, ends, strict=True)]
+        self.size = int(ends[-1]) if len(ends) else 0
+        self.parts = {rna: self._parts(rna) for rna in {block.rna for block in self.blocks}}
+
+    def _parts(self, rna):
+        """(bones, components or None, columns of x) of the blocks that write a property."""
+        own = [(block, columns) for block, columns in zip(self.blocks, self.columns, strict=True) if block.rna == rna]
+        bones = np.array([self.index[block.bone] for block, _ in own])
+        if own[0][0].whole:
+            return bones, None, np.stack([columns for _, columns in own])
+        axes = [np.array(block.axes) for block, _ in own]
+        return np.repeat(bones, [len(a) for a in axes]), np.concatenate(axes), np.concatenate([c for _, c in own])
+
+    def at(self, frame, channels=None, row=0):
+        """Go to a frame.  channels: the clip's there, where the scene may show something else; row: theirs."""
+        timing.show(self.context.scene, float(frame))
+        bones = self.armature.pose.bones
+        self.base = {}
+        for rna, (field, width) in BONE.items():
+            values = np.empty(len(bones) * width, dtype=np.float32)
+            bones.foreach_get(rna, values)
+            self.base[rna] = values.reshape(-1, width)
+            if channels is not None:
+                to = [self.index[name] for name in channels.names]
+                self.base[rna][to] = getattr(channels, field)[row]
+                bones.foreach_set(rna, self.base[rna].ravel())
+        return self
+
+    def show(self, x=None):
+        """(R (m, 3, 3), p (m, 3)) of the watched bones in the rig's space."""
+        return self.posed(self.matrices(x))
+
+    def posed(self, matrices):
+        """The pose of the watched bones among the matrices of all."""
+        return orthonormal(matrices[self.rows, :3, :3]), matrices[self.rows, :3, 3]
+
+    def matrices(self, x=None):
+        """(n, 4, 4) of all bones, in the order of the pose."""
+        self._write(np.zeros(self.size) if x is None else x)
+        self.armature.update_tag(refresh={"DATA"})
+        shown = self.armature.evaluated_get(self.context.evaluated_depsgraph_get())
+        values = np.empty(16 * len(self.index), dtype=np.float32)
+        shown.pose.bones.foreach_get("matrix", values)
+        self.evaluations += 1
+        return values.reshape(-1, 4, 4).swapaxes(1, 2).astype(np.float64)
+
+    def _write(self, x):
+        for rna, (bones, axes, columns) in self.parts.items():
+            values = self.base[rna].copy()
+            if axes is None:
+                values[bones] = turned(rna, values[bones], x[columns])
+            else:
+                values[bones, axes] += x[columns] * (self.length if rna == "location" else 1.0)
+            self.armature.pose.bones.foreach_set(rna, values.ravel())
+
+
+def turned(rna, stored, w):
+    """Values (K, 4) of a quaternion or axis-angle property, turned by rotation vectors (K, 3) in the bones' frames."""
+    turn = multiply(rotation(rna, stored), exp(w))
+    if rna == "rotation_quaternion":
+        return turn
+    w = log(turn)
+    angle = np.linalg.norm(w, axis=-1, keepdims=True)
+    return np.concatenate((angle, np.where(angle > 0.0, w / np.maximum(angle, 1e-12), (0.0, 1.0, 0.0))), axis=-1)
+
+
+def rotation(rna, stored):
+    """(K, 4) unit quaternions of a quaternion or axis-angle property."""
+    stored = np.asarray(stored, dtype=np.float64)
+    if rna == "rotation_quaternion":
+        return fk.quaternion("QUATERNION", stored, None, None)
+    return delta.axis_angle_to_quaternion(stored)

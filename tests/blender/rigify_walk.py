@@ -1,0 +1,112 @@
+"""A generated Rigify human that walks: legs by IK, arms by FK, the spine by its torso and chest controls.
+
+Rigify ships with Blender; what is generated here is its own, nothing of ours.
+"""
+
+import math
+
+import addon_utils
+import bpy
+import numpy as np
+from mathutils import Euler, Quaternion, Vector
+
+STRIDE = 28  # frames of two steps
+STRIDES = 4
+SPEED = 1.1  # [m] a stride
+SIDES = (("L", 0.0), ("R", 0.5))
+
+
+def generate(kind="basic"):
+    """A fresh Rigify rig ("basic": 222 bones, "": the full human with 706), named "rig"."""
+    addon_utils.enable("rigify", default_set=True)
+    name = "{}_human_metarig_add".format(kind) if kind else "human_metarig_add"
+    getattr(bpy.ops.object, "armature_" + name)()
+    metarig = bpy.context.view_layer.objects.active
+    before = set(bpy.data.objects)
+    bpy.ops.pose.rigify_generate()
+    rig = next(item for item in bpy.data.objects if item not in before and item.type == "ARMATURE")
+    bpy.data.objects.remove(metarig)
+    bpy.context.view_layer.objects.active = rig
+    return rig
+
+
+def walk(rig, rate=24):
+    """Key a walk forward (-y) on the rig's controls: feet by IK, arms by FK."""
+    scene = bpy.context.scene
+    scene.render.fps, scene.render.fps_base = rate, 1.0
+    scene.frame_start, scene.frame_end = 1, 1 + STRIDE * STRIDES
+    for side, _ in SIDES:
+        rig.pose.bones["upper_arm_parent." + side]["IK_FK"] = 1.0
+    for frame in range(1, scene.frame_end + 1, 2):
+        phase = (frame - 1) / STRIDE
+        for name, (shift, turn) in _pose(phase).items():
+            _key(rig.pose.bones[name], frame, shift, turn)
+    rig.animation_data.action.name = "Rigify Walk"
+    scene.frame_set(1)
+    return rig
+
+
+def _pose(phase):
+    """Control -> (shift [m] or None, rotation) from rest, both in the rig's space."""
+    sway, bob = math.sin(2.0 * math.pi * phase), math.cos(4.0 * math.pi * phase)
+    twist = 0.12 * math.cos(2.0 * math.pi * phase)
+    poses = {
+        "torso": (Vector((0.02 * sway, -SPEED * phase, -0.045 - 0.018 * bob)), Euler((0.05, 0.0, twist))),
+        "chest": (None, Euler((0.06, 0.0, -1.9 * twist))),
+        "head": (None, Euler((-0.06, 0.0, 0.8 * twist))),
+    }
+    for side, offset in SIDES:
+        poses["foot_ik." + side] = _foot(phase + offset)
+        poses |= _arm(side, phase + offset)
+    return poses
+
+
+def _foot(phase):
+    """Planted for three fifths of the stride, then swung through in an arc."""
+    step, part = divmod(phase, 1.0)
+    stance = 0.6
+    lead = 0.3 * SPEED  # the foot lands so far before the hips
+    down = step * SPEED
+    if part < stance:
+        roll = max(0.0, (part - 0.42) / 0.18) * 0.5
+        return Vector((0.0, -(down + lead), 0.06 * roll)), Euler((roll, 0.0, 0.0))
+    swing = (part - stance) / (1.0 - stance)
+    eased = swing * swing * (3.0 - 2.0 * swing)
+    lift = math.sin(math.pi * swing)
+    tilt = 0.5 * (1.0 - eased) + 0.25 * math.sin(math.pi * swing) - 0.25 * swing * lift
+    return Vector((0.0, -(down + lead + eased * SPEED), 0.03 * (1.0 - eased) + 0.09 * lift)), Euler((tilt, 0.0, 0.0))
+
+
+def _arm(side, phase):
+    swing = 0.38 * math.cos(2.0 * math.pi * phase)  # forward when the same leg is back
+    sign = 1.0 if side == "L" else -1.0
+    down = Euler((0.0, sign * 1.05, 0.0)).to_quaternion()
+    upper = Quaternion((1.0, 0.0, 0.0), swing) @ down
+    bend = Quaternion((0.0, 0.0, 1.0), -sign * (0.35 - 0.25 * swing))
+    return {"upper_arm_fk." + side: (None, upper), "forearm_fk." + side: (None, bend)}
+
+
+def _key(bone, frame, shift, turn):
+    rest = bone.bone.matrix_local.to_3x3()
+    if shift is not None:
+        bone.location = rest.inverted() @ shift
+        bone.keyframe_insert("location", frame=frame)
+    turn = turn.to_matrix() if isinstance(turn, (Euler, Quaternion)) else turn
+    bone.rotation_quaternion = (rest.inverted() @ turn @ rest).to_quaternion()
+    bone.keyframe_insert("rotation_quaternion", frame=frame)
+
+
+def deforming(rig):
+    """Names of the bones that deform, as Blender says."""
+    return [bone.name for bone in rig.data.bones if bone.use_deform]
+
+
+def shown(rig, names, frames):
+    """(frames, bones, 4, 4) evaluated matrices in the rig's space."""
+    out = []
+    for frame in frames:
+        whole = math.floor(frame)
+        bpy.context.scene.frame_set(whole, subframe=float(frame - whole))
+        seen = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        out.append(np.array([seen.pose.bones[name].matrix for name in names], dtype=np.float64))  # not references
+    return np.stack(out)

@@ -1,0 +1,159 @@
+"""Reactions on control rigs: a generated Rigify human, and small rigs made here whose controls are known.
+
+Rigify ships with Blender in every build the tests run in; where a Blender lacks it these tests say so.
+"""
+
+import addon_utils
+import bpy
+import numpy as np
+import pytest
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions, layer, mapping
+from bl_ext.user_default.parametric_dynamics.blender_addon import job as jobs
+from bl_ext.user_default.parametric_dynamics.core import react, situation
+from bl_ext.user_default.parametric_dynamics.core.rotation import to_matrix
+
+from tests.blender import layer_tools as tools
+from tests.blender import rigify_walk
+from tests.blender.acceptance_tools import between
+
+HAS_RIGIFY = any(module.__name__ == "rigify" for module in addon_utils.modules())
+TURN, SHIFT = 0.5, 2.0  # [deg], [mm on a figure of 1.75 m]
+HUMAN = 1750.0
+
+pytestmark = pytest.mark.skipif(not HAS_RIGIFY, reason="this Blender comes without the Rigify add-on")
+
+
+@pytest.fixture
+def walker(fresh_scene):
+    return rigify_walk.walk(rigify_walk.generate("basic"))
+
+
+def solved(rig, name, **changes):
+    job = jobs.read(bpy.context, rig, situation.named(name).with_changes(**changes))
+    return job, react.run(job.solve())
+
+
+def simulated(job, reaction):
+    """(K, n, 3, 3) orientations and (K, n, 3) heads of the job's bones in the rig's space, as simulated."""
+    clip = jobs.pick(job.clip, job.keyed)
+    q, p = mapping.armature_poses(job.actor, clip, *reaction.poses(clip))
+    return to_matrix(q), p
+
+
+def unit(matrices):
+    axes = matrices[..., :3, :3]
+    return axes / np.linalg.norm(axes, axis=-2, keepdims=True)
+
+
+@pytest.mark.parametrize("name", ["shoulder_front", "chest_back", "leg_front"])
+def test_deforming_bones_follow_the_simulation(walker, name):
+    bones = rigify_walk.deforming(walker)
+    first, last = walker.animation_data.action.frame_range
+    state = tools.file_state()
+    job, reaction = solved(walker, name)
+    assert tools.differences(state, tools.file_state()) == []  # nothing is written yet
+    outside = np.concatenate((np.arange(first, job.frames[0]), np.arange(np.ceil(job.frames[-1]), last + 3.0)))
+    before = rigify_walk.shown(walker, bones, outside)
+    clip = rigify_walk.shown(walker, bones, job.frames)
+    layer_name = job.write(bpy.context, reaction)
+    np.testing.assert_allclose(rigify_walk.shown(walker, bones, outside), before, atol=2e-6)
+
+    moving = [job.actor.skeleton.names.index(job.actor.names[i]) for i in np.flatnonzero(reaction.moving)]
+    names = [job.actor.skeleton.names[i] for i in moving]
+    assert len(names) >= 20 and set(names) <= set(bones)
+    seen = rigify_walk.shown(walker, names, job.frames)
+    turn, head = simulated(job, reaction)
+    off = between(unit(seen), turn[:, moving])
+    away = np.linalg.norm(seen[..., :3, 3] - head[:, moving], axis=-1) / job.actor.anatomy.size * HUMAN
+    print(name, "worst", off.max(), "deg", away.max(), "mm")
+    assert off.max() <= TURN, names[int(off.max(axis=0).argmax())]
+    assert away.max() <= SHIFT, names[int(away.max(axis=0).argmax())]
+    moved = between(unit(rigify_walk.shown(walker, bones, job.frames)), unit(clip)).max()
+    assert moved > 10.0  # the match is no match with the clip
+
+    layer.remove(bpy.context, walker, layer_name)
+    bpy.context.scene.frame_set(1)
+    assert tools.differences(state, tools.file_state()) == []
+
+
+def test_switches_say_which_controls_are_written(walker):
+    """Legs by IK, arms by FK, as the switches stand; with the left arm on IK its IK control gets the keys."""
+    job, reaction = solved(walker, "shoulder_front")
+    written = {name for name, target in job.posed.targets.items() if _moves(job, name, target)}
+    assert {"torso", "foot_ik.L", "foot_ik.R", "upper_arm_fk.L", "forearm_fk.L", "head"} <= written
+    assert not written & {"hand_ik.L", "hand_ik.R", "upper_arm_ik.L", "thigh_fk.L", "shin_fk.R", "root"}
+    walker.pose.bones["upper_arm_parent.L"]["IK_FK"] = 0.0
+    walker.pose.bones["hand_ik.L"].location = (0.0, -0.15, -0.1)
+    walker.update_tag()
+    job, reaction = solved(walker, "shoulder_front")
+    written = {name for name, target in job.posed.targets.items() if _moves(job, name, target)}
+    assert "hand_ik.L" in written and not written & {"upper_arm_fk.L", "forearm_fk.L", "hand_ik.R"}
+
+
+def _moves(job, name, target):
+    """Whether a control is turned or shifted by more than round-off."""
+    i, frames = job.channels.names.index(name), job.keyed
+    shifted = 0.0 if target.location is None else np.abs(target.location - job.channels.location[frames, i]).max()
+    return target.rotation is not None or shifted > 1e-4
+
+
+def test_the_animator_can_still_pose(walker):
+    """Keys of the walk changed by 20 degrees turn the arm under the reaction; a free control moves at once."""
+    job, reaction = solved(walker, "chest_front")
+    job.write(bpy.context, reaction)
+    frame = float(job.frames[-1]) + 1.0
+    arm = ["DEF-forearm.R"]
+    for at in (job.frames[10], frame):
+        before = rigify_walk.shown(walker, arm, [at])
+        walk = bpy.data.actions["Rigify Walk"]
+        with _turned(walk, "forearm_fk.R", np.radians(20.0)):
+            after = rigify_walk.shown(walker, arm, [at])
+        assert between(unit(after), unit(before))[0, 0] == pytest.approx(20.0, abs=1.5)
+        np.testing.assert_allclose(rigify_walk.shown(walker, arm, [at]), before, atol=1e-6)
+    bpy.context.scene.frame_set(int(job.frames[8]))
+    before = _now(walker, "DEF-breast.L")
+    walker.pose.bones["breast.L"].rotation_euler.x += 0.3
+    bpy.context.view_layer.update()
+    assert between(unit(_now(walker, "DEF-breast.L")), unit(before)) == pytest.approx(np.degrees(0.3), abs=1e-3)
+
+
+def _now(rig, bone):
+    return np.array(rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones[bone].matrix, dtype=np.float64)
+
+
+class _turned:
+    """While it lasts, every key of a bone's quaternion in an action is turned about the bone's x."""
+
+    def __init__(self, action, bone, angle):
+        path = 'pose.bones["{}"].rotation_quaternion'.format(bone)
+        self.curves = sorted(
+            (c for c in actions.all_curves(action) if c.data_path == path), key=lambda c: c.array_index
+        )
+        self.angle = angle
+
+    def __enter__(self):
+        self._turn(self.angle)
+
+    def __exit__(self, *_):
+        self._turn(-self.angle)
+
+    def _turn(self, angle):
+        c, s = np.cos(0.5 * angle), np.sin(0.5 * angle)
+        for keys in zip(*(curve.keyframe_points for curve in self.curves), strict=True):
+            w, x, y, z = (key.co[1] for key in keys)
+            for key, value in zip(keys, (w * c - x * s, x * c + w * s, y * c + z * s, z * c - y * s), strict=True):
+                key.co[1] = value
+        for curve in self.curves:
+            curve.update()
+
+
+def test_a_dropped_solve_leaves_nothing_behind(walker):
+    bpy.context.scene.frame_set(7)
+    state = tools.file_state()
+    job = jobs.read(bpy.context, walker, situation.named("shoulder_front"))
+    steps = job.solve()
+    while next(steps) < 0.5:
+        pass
+    steps.close()
+    assert bpy.context.scene.frame_current == 7
+    assert tools.differences(state, tools.file_state()) == []

@@ -1,0 +1,153 @@
+"""Control rigs that are not Rigify's: CloudRig as its authors made it, and small rigs whose controls are known."""
+
+import math
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.user_default.parametric_dynamics.blender_addon import control_rig, controls_panel, demo_character
+from bl_ext.user_default.parametric_dynamics.blender_addon import job as jobs
+from bl_ext.user_default.parametric_dynamics.core import errors, react, situation
+
+from tests.blender import layer_tools as tools
+from tests.blender.rig_tables import CLOUDRIG
+
+TURN, SHIFT = 0.5, 2e-3  # [deg], [m on a figure of 1.75 m]
+
+
+def solved(rig, name="shoulder_front"):
+    job = jobs.read(bpy.context, rig, situation.named(name))
+    return job, react.run(job.solve())
+
+
+def shown(rig, names, frames):
+    out = []
+    for frame in frames:
+        tools.set_frame(frame)
+        seen = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        out.append(np.array([seen.pose.bones[name].matrix for name in names], dtype=np.float64))
+    return np.stack(out)
+
+
+def test_cloudrig_is_solved(data, fresh_scene):
+    """449 bones, 290 constraints, 508 drivers, Euler angles: keys on its controls make a clip, and it reacts."""
+    bpy.ops.wm.open_mainfile(filepath=str(data / CLOUDRIG))
+    rig = bpy.data.objects["RIG-Cloud_Human"]
+    for frame in range(1, 122, 6):
+        sway = math.sin(2.0 * math.pi * frame / 40.0)
+        for name, property_, value in (
+            ("MSTR-Torso", "location", (0.02 * sway, 0.0, -0.03)),
+            ("MSTR-Torso", "rotation_euler", (0.03 * sway, 0.0, 0.06 * sway)),
+            ("FK-Chest", "rotation_euler", (0.05 * sway, 0.08 * sway, 0.0)),
+            ("IK-MSTR-Wrist.L", "location", (0.05 * sway, -0.1 * sway, -0.3)),
+            ("IK-MSTR-Wrist.R", "location", (0.05 * sway, 0.1 * sway, -0.3)),
+            ("IK-MSTR-Foot.L", "location", (0.0, 0.05 * sway, 0.0)),
+        ):
+            setattr(rig.pose.bones[name], property_, value)
+            rig.pose.bones[name].keyframe_insert(property_, frame=frame)
+    job, reaction = solved(rig)
+    assert job.body.fixed == {}
+    print("worst", job.posed.turn.max(), "deg", 1e3 * job.posed.shift.max(), "mm")
+    assert job.posed.turn.max() < TURN and job.posed.shift.max() < SHIFT
+    tools.set_frame(1)
+    state = tools.file_state()
+    name = job.write(bpy.context, reaction)
+    assert {"FK-Chest", "IK-MSTR-Wrist.L"} <= set(job.posed.targets)
+    assert not any(target.startswith(("DEF-", "ORG-")) for target in job.posed.targets)
+    tools.layer.remove(bpy.context, rig, name)
+    tools.set_frame(1)
+    assert tools.differences(state, tools.file_state()) == []
+
+
+@pytest.fixture
+def puppet(fresh_scene):
+    """The demo's walk on copies of its bones ("ctl-..."), which the deforming bones follow by Copy Transforms."""
+    rig = demo_character.build(bpy.context)
+    names = [bone.name for bone in rig.data.bones]
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    edit = rig.data.edit_bones
+    for name in names:
+        bone, control = edit[name], edit.new("ctl-" + name)
+        control.head, control.tail, control.roll = bone.head, bone.tail, bone.roll
+        control.use_deform = False
+        control.parent = edit["ctl-" + bone.parent.name] if bone.parent else None
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for curve in list(tools.actions.all_curves(rig.animation_data.action)):
+        curve.data_path = curve.data_path.replace('pose.bones["', 'pose.bones["ctl-')
+    for name in names:
+        rig.pose.bones["ctl-" + name].rotation_mode = rig.pose.bones[name].rotation_mode
+        if rig.data.bones[name].use_deform:
+            constraint = rig.pose.bones[name].constraints.new("COPY_TRANSFORMS")
+            constraint.target, constraint.subtarget = rig, "ctl-" + name
+    bpy.context.view_layer.update()
+    return rig
+
+
+def test_controls_are_found_by_what_they_move(puppet):
+    job, reaction = solved(puppet)
+    assert job.body.controlled and job.body.fixed == {}
+    assert all(name.startswith("ctl-") for name in job.posed.targets)
+    assert job.body.found.by_control["ctl-hand.L"] == ["hand.L"]
+    assert job.posed.turn.max() < TURN and job.posed.shift.max() < SHIFT
+    peaks = reaction.peaks()
+    assert peaks["upper_arm.L"] > 5.0
+    job.write(bpy.context, reaction)
+    names = list(job.actor.skeleton.names)
+    seen = shown(puppet, names, [float(job.frames[-1]) + 3.0])
+    for made in tools.layer.reactions(puppet):
+        tools.layer.remove(bpy.context, puppet, made.name)
+    np.testing.assert_allclose(shown(puppet, names, [float(job.frames[-1]) + 3.0]), seen, atol=1e-5)
+
+
+def test_a_bone_that_no_control_moves_is_refused_by_constraint(puppet):
+    """A forearm held by an object outside: refused with bone, constraint and cure, and nothing is changed."""
+    outside = bpy.data.objects.new("Outside", None)
+    bpy.context.scene.collection.objects.link(outside)
+    held = puppet.pose.bones["hand.L"].constraints.new("COPY_TRANSFORMS")
+    held.name, held.target = "Held Fast", outside
+    bpy.context.view_layer.update()
+    state = tools.file_state()
+    with pytest.raises(errors.CoreError, match="'hand.L' is moved by constraint.*Mute") as refusal:
+        solved(puppet)
+    assert "Copy Transforms" in str(refusal.value) or "Held Fast" in str(refusal.value)
+    assert tools.differences(state, tools.file_state()) == []
+    puppet.pose.bones["hand.L"].dynamics_simulated = "NO"
+    held.mute = True
+    bpy.context.view_layer.update()
+    assert solved(puppet)[0].body.fixed == {}
+
+
+def test_the_artists_map_names_a_control(puppet):
+    """Among controls with shapes one without is not seen, until the artist names it."""
+    shape = bpy.data.objects.new("Shape", None)
+    bpy.context.scene.collection.objects.link(shape)
+    for curve in list(tools.actions.all_curves(puppet.animation_data.action)):
+        if '"ctl-head"' in curve.data_path:
+            curve.data_path = curve.data_path.replace("ctl-head", "nobody")
+    for bone in puppet.pose.bones:
+        if bone.name.startswith("ctl-") and bone.name != "ctl-head":
+            bone.custom_shape = shape
+    body = control_rig.read(bpy.context, puppet)
+    job = jobs.read(bpy.context, puppet, situation.named("chest_front"))
+    assert "head" in job.body.found.unreached
+    setattr(puppet.pose.bones["head"], control_rig.MAP, "ctl-head")
+    job = jobs.read(bpy.context, puppet, situation.named("chest_front"))
+    assert "ctl-head" in job.body.found.by_control and not job.body.found.unreached
+    assert body.controlled
+
+
+def test_finding_controls_tells_the_artist_and_changes_nothing(puppet):
+    bpy.context.view_layer.objects.active = puppet
+    told, found = controls_panel.look(bpy.context, puppet)
+    assert "controls move the" in told
+    assert found["hand.L"][-1] == "ctl-hand.L" and "ctl-forearm.L" in found["hand.L"]
+    state = tools.file_state()
+    assert bpy.ops.parametric_dynamics.find_controls() == {"FINISHED"}
+    assert tools.differences(state, tools.file_state()) == []
+
+
+def test_a_rig_whose_bones_move_by_themselves_needs_no_controls(fresh_scene):
+    rig = demo_character.build(bpy.context)
+    body = control_rig.read(bpy.context, rig)
+    assert not body.controlled and body.skeleton is body.whole and body.fixed == {}

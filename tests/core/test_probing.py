@@ -1,0 +1,137 @@
+"""Control values for a pose: on a planar arm whose angles are known, and on what no control can do."""
+
+import numpy as np
+import pytest
+
+from core import probing
+from core.rotation import exp, to_matrix
+
+LENGTH = 0.5
+
+
+def arm(lengths=(1.0, 0.8, 0.5)):
+    """show(x): a chain of ball joints with a rotation vector each; x (9,)."""
+
+    def show(x):
+        R, p, at, turn = [], [], np.zeros(3), np.eye(3)
+        for k, length in enumerate(lengths):
+            turn = turn @ to_matrix(exp(x[3 * k : 3 * k + 3]))
+            R.append(turn)
+            p.append(at)
+            at = at + turn @ (0.0, length, 0.0)
+        return np.array(R), np.array(p)
+
+    return show
+
+
+def solver(show, d, m, cost=None):
+    reach = np.ones((d, m), dtype=bool)
+
+    def refresh(x, pose):
+        return probing.jacobian(show, x, pose, LENGTH, probing.colours(reach), reach)
+
+    return probing.Solver(show, refresh, LENGTH, np.ones(d) if cost is None else cost, np.ones(6 * m))
+
+
+def test_a_chain_is_posed_as_wanted(rng):
+    show = arm()
+    solve = solver(show, 9, 3)
+    x = np.zeros(9)
+    for _ in range(5):
+        wanted = x + rng.normal(size=9) * 0.4
+        target = show(wanted)
+        x, left = solve.solve(target, x)
+        error = probing.difference(show(x), target, LENGTH)
+        assert np.abs(error).max() < 4 * probing.TURN
+        np.testing.assert_allclose(left, error, atol=1e-12)
+
+
+def test_redundant_controls_share_the_turn_and_return_to_nothing():
+    """Two controls that do the same: each turns by half, the dearer one less, and at the end none is left turned."""
+    one = arm((1.0,))
+
+    def show(x):
+        return one(x[:3] + x[3:])
+
+    rest, bent = one(np.zeros(3)), one(np.array([0.6, 0.0, 0.0]))
+    for cost, share in ((1.0, 0.5), (10.0, 100 / 101)):
+        solve = solver(show, 6, 1, np.repeat([1.0, cost], 3))
+        x = np.zeros(6)
+        for target in (bent, bent, bent):
+            x, _ = solve.solve(target, x)
+        assert x[0] == pytest.approx(0.6 * share, abs=2e-2) and x[0] + x[3] == pytest.approx(0.6, abs=1e-3)
+        x = np.array([0.5, 0.0, 0.0, -0.3, 0.0, 0.0])  # a turn of both against each other
+        for _ in range(30):
+            x, _ = solve.solve(rest, x)
+        assert np.abs(x).max() < 2e-2
+
+
+def test_what_cannot_be_reached_is_left_as_near_as_it_can_be():
+    """A hinge asked to bend and to twist bends, and says what is left."""
+    one = arm((1.0,))
+
+    def show(x):
+        return one(np.array([x[0], 0.0, 0.0]))
+
+    solve = solver(show, 1, 1)
+    x, left = solve.solve(one(np.array([0.0, 0.3, 0.0])), np.zeros(1))
+    assert abs(x[0]) < 1e-3 and np.abs(left).max() == pytest.approx(0.3, abs=1e-3)
+
+
+def test_motions_of_joints_are_those_of_the_chain(rng):
+    """The analytic motions against the chain itself, turned a little at each joint."""
+    show, x = arm(), rng.normal(size=9) * 0.5
+    pose = show(x)
+    motions = probing.joint_motions([-1, 0, 1], pose, LENGTH)
+    R, p = pose
+    h = 1e-6
+    for k in range(3):
+        for axis in range(3):
+            w = R[k] @ np.eye(3)[axis] * h
+            turn = to_matrix(exp(w))
+            below = range(k, 3)
+            turned = np.array([turn @ R[i] if i in below else R[i] for i in range(3)])
+            moved = np.array([p[k] + turn @ (p[i] - p[k]) if i in below else p[i] for i in range(3)])
+            seen = probing.difference(pose, (turned, moved), LENGTH) / h
+            np.testing.assert_allclose(motions[:, 3 * k + axis], seen, atol=1e-5)
+    shifted = probing.difference(pose, (R, p + [0.0, 0.01, 0.0]), LENGTH)
+    np.testing.assert_allclose(motions[:, 10] * 0.01 / LENGTH, shifted, atol=1e-12)
+
+
+def test_blocks_are_taken_in_order_and_only_for_something_new(rng):
+    wanted = np.eye(12)[:, :6]
+    first, again, other = np.eye(12)[:, :3], np.eye(12)[:, :3] @ rng.normal(size=(3, 3)), np.eye(12)[:, 3:5]
+    taken, left = probing.choose([first, again, np.eye(12)[:, 8:10], other], wanted)
+    assert taken == [0, 3]
+    np.testing.assert_allclose(left, [0, 0, 0, 0, 0, 1], atol=1e-9)
+
+
+def test_what_stretches_is_not_within_the_motions_of_joints():
+    pose = arm()(np.zeros(9))
+    motions = probing.joint_motions([-1, 0, 1], pose, LENGTH)
+    bend = motions[:, [3]] + 0.5 * motions[:, [6]]
+    stretch = np.zeros((18, 1))
+    stretch[9 + 3 * 2 + 1] = 1.0  # the last head away along the chain
+    assert probing.within(bend, motions) > 0.999 and probing.within(stretch, motions) < 0.9
+
+
+def test_columns_that_move_different_bones_are_tried_together():
+    moves = np.array([[1, 0, 0], [0, 1, 0], [0, 1, 1], [0, 0, 1]], dtype=bool)
+    groups = probing.colours(moves)
+    assert len(groups) == 2 and sorted(np.concatenate(groups)) == [0, 1, 2, 3]
+    for group in groups:
+        assert (moves[group].sum(axis=0) <= 1).all()
+
+
+def test_a_jacobian_in_groups_is_that_one_by_one(rng):
+    def show(x):
+        a, b = arm((1.0,))(x[:3]), arm((1.0,))(x[3:])
+        return np.concatenate((a[0], b[0])), np.concatenate((a[1], b[1] + [2.0, 0.0, 0.0]))
+
+    x = rng.normal(size=6) * 0.3
+    moves = np.repeat(np.eye(2, dtype=bool), 3, axis=0)
+    pose = show(x)
+    together = probing.jacobian(show, x, pose, LENGTH, probing.colours(moves), moves)
+    single = probing.jacobian(show, x, pose, LENGTH, [np.array([k]) for k in range(6)], np.ones((6, 2), dtype=bool))
+    assert len(probing.colours(moves)) == 3
+    np.testing.assert_allclose(together, single, atol=1e-9)
