@@ -16,6 +16,8 @@ def _numbers(values):
 
 def _inertial(body):
     """MuJoCo wants centre of mass and moments about it; body is a spatial inertia (6, 6) at the origin."""
+    if body[5, 5] == 0.0:
+        return ""
     mass, c = body[5, 5], body[:3, 3:] / body[5, 5]
     about = body[:3, :3] + mass * (c @ c)
     full = about[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]

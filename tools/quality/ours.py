@@ -3,74 +3,52 @@
 ENVS/bpy-4.5/bin/python -m tools.quality.ours DATA_FOLDER    writes docs/quality_ours.md
 """
 
-import importlib
-import os
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-from .. import extension, installed
-from . import corpus, read
+from .. import installed, moments
 
 TARGET = Path(__file__).resolve().parent.parent.parent / "docs" / "quality_ours.md"
-RIGS = {
-    "demo": ("", "", "Walk"),
-    "kaykit": (corpus.KAYKIT, corpus.MOVES, "Walking_A"),
-    "cyberpunk": (corpus.CYBERPUNK, "", "Walk"),
-    "pab": (corpus.GAME + "ozz_pab/pab_walk.fbx", "", "walk"),
-}
+RIGS = ("demo", "kaykit", "cyberpunk", "pab")
 
 
 def main(data):
-    os.environ["BLENDER_USER_RESOURCES"] = tempfile.mkdtemp(prefix="parametric_dynamics_")
+    ours = moments.start()
     import bpy
 
-    folder = Path(os.environ["BLENDER_USER_RESOURCES"])
-    installed.install(extension.package(extension.builder_in_wheel(sys.executable), folder / "package"))
-    situations = importlib.import_module(installed.MODULE + ".core.situation")
+    situations = ours("core.situation")
     presets = situations.presets()
     rows = {name: [] for name in presets}
-    for rig, (path, clip, action) in RIGS.items():
-        armature = opened(bpy, data, path, clip, action)
+    for rig in RIGS:
+        armature = moments.opened(ours, data, rig)
         for name in presets:
-            rows[name].append(graded(bpy, armature, situations.named(name)))
+            rows[name].append(graded(ours, bpy, armature, situations.named(name)))
             print(rig, name, rows[name][-1], flush=True)
     TARGET.write_text(text(rows), encoding="utf-8")
     installed.leave(0)
 
 
-def opened(bpy, data, path, clip, action):
-    ours = installed.MODULE + ".blender_addon."
-    if not path:
-        return read.demo(bpy, importlib.import_module(ours + "demo_character"), action)
-    files = importlib.import_module(ours + "files")
-    found = files.open_input(data / path, data / clip if clip else None, None, action)
-    return bpy.data.objects[found.armature]
-
-
-def graded(bpy, armature, situation):
+def graded(ours, bpy, armature, situation):
     """(grade, what failed) of a preset with its own values, a quarter into the clip."""
-    ours = installed.MODULE + ".blender_addon."
-    jobs, quality = (importlib.import_module(ours + name) for name in ("job", "quality"))
-    react = importlib.import_module(installed.MODULE + ".core.react")
-    job = jobs.read(bpy.context, armature, situation)
-    verdict = quality.of_reaction(job, react.run(job.solve()))
+    job = ours("blender_addon.job").read(bpy.context, armature, situation)
+    verdict = ours("blender_addon.quality").of_reaction(job, ours("core.react").run(job.solve()))
+    return verdict.grade, told(verdict)
+
+
+def told(verdict):
+    """What failed, the worst first: value, limit, bone."""
     table = verdict.table()
-    failed = []
+    out = []
     for finding in verdict.failed():
         row = table[finding.name]
         over = row["value"] < row["bad"] if finding.least else row["value"] > row["bad"]
+        sign = "≥" if finding.least else "≤"
         text = "{} {:.4g} {} ({} {:.4g}{})".format(
-            finding.name,
-            finding.value,
-            finding.unit,
-            "≥" if finding.least else "≤",
-            row["limit"],
-            ", bad" if over else "",
+            finding.name, finding.value, finding.unit, sign, row["limit"], ", bad" if over else ""
         )
-        failed.append(text + (" " + finding.bone if finding.bone else ""))
-    return verdict.grade, failed
+        out.append("{} {}".format(text, finding.bone).strip())
+    return out
 
 
 def text(rows):

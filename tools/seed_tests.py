@@ -1,0 +1,123 @@
+"""Tests I to VI of de Heras Ciechomski 2001 on our rigs, graded and drawn; runs in a bpy environment.
+
+ENVS/bpy-4.5/bin/python -m tools.seed_tests DATA_FOLDER [STRIPS_FOLDER]    writes docs/tests_of_the_document.md
+"""
+
+import contextlib
+import io
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import moments, seed_tests_page
+from .quality import corpus, ours
+
+TARGET = Path(__file__).resolve().parent.parent / "docs" / "tests_of_the_document.md"
+SIDES = {"shoulder": ("front", "back", "inside", "outside"), "leg": ("front", "back", "inside", "outside")}
+SIDES["chest"] = ("front", "back")
+WAVES = {  # what is blended over the walk, for it to wave: file, action
+    "demo": ("", "Wave"),
+    "kaykit": (corpus.GAME + "kaykit/Med_Simulation.glb", "Waving"),
+    "cyberpunk": ("", "Wave"),
+    "pab": (corpus.GAME + "ozz_pab/pab_crossarms.fbx", "crossarms"),
+}
+LONG = 20.0  # [s] for which the wave is repeated
+BEASTS = ("fox", "wolf")  # the same parameters on quadrupeds, walking
+
+
+@dataclass(frozen=True)
+class Result:
+    """One test on one rig.  grade: of the judge, "refused" where nothing was made.  failed: what, worst first."""
+
+    grade: str
+    failed: tuple
+
+
+class Bench:
+    """The add-on at work in this process."""
+
+    def __init__(self, data, strips):
+        self.ours = moments.start()
+        self.data, self.strips = data, strips
+        import bpy
+
+        self.bpy = bpy
+
+    def walking(self, rig):
+        """The rig's armature with its walk."""
+        return moments.opened(self.ours, self.data, rig)
+
+    def waving(self, rig):
+        """The same with a wave blended over the walk by the pipeline."""
+        bpy, blending, choosing = self.bpy, self.ours("blender_addon.blending"), self.ours("blender_addon.choosing")
+        armature = self.walking(rig)
+        file, title = WAVES[rig]
+        if file:
+            self._adopt(armature, self.data / file, title)
+        wave = next(item for item in choosing.candidates(armature) if title in (item.title, item.name))
+        found = self.ours("blender_addon.source").of(armature)
+        wish = blending.Wish(wave.name, wave.slot, frame=found.start, attack=0.0, sustain=LONG, repeat=True)
+        blending.read(bpy.context, armature, wish).write(bpy.context)
+        return armature
+
+    def _adopt(self, armature, file, title):
+        """Bring an action of another file to the armature and let the walk go on."""
+        choosing = self.ours("blender_addon.choosing")
+        walk = self.ours("blender_addon.source").of(armature).action
+        for action in self.bpy.data.actions:
+            action.use_fake_user = True
+        self.ours("blender_addon.donor").take(file, armature, title, None)
+        for action in self.bpy.data.actions:
+            action.use_fake_user = True
+        choosing.play(armature, next(item for item in choosing.candidates(armature) if item.name == walk))
+
+    def result(self, armature, situation, strip=""):
+        """Solve and judge, a quarter into the clip; draw where a strip's name is given."""
+        bpy, errors = self.bpy, self.ours("core.errors")
+        jobs, quality = self.ours("blender_addon.job"), self.ours("blender_addon.quality")
+        try:
+            job = jobs.read(bpy.context, armature, situation)
+            reaction = self.ours("core.react").run(job.solve())
+        except errors.CoreError as error:
+            return Result("refused", (str(error),))
+        verdict = quality.of_reaction(job, reaction)
+        if self.strips and strip:
+            self._draw(job, reaction, self.strips / (strip + ".png"))
+        return Result(verdict.grade, tuple(ours.told(verdict)))
+
+    def _draw(self, job, reaction, path):
+        """The film strip of a reaction, which is taken off again."""
+        commands, layer = self.ours("blender_addon.commands"), self.ours("blender_addon.layer")
+        bpy = self.bpy
+        with contextlib.redirect_stdout(io.StringIO()):
+            name = job.write(bpy.context, reaction)
+            commands.preview(commands.Done(job, reaction, name, {}), path)
+        layer.remove(bpy.context, bpy.data.objects[job.armature], name)
+
+
+def ways(bench, preset):
+    """{way: Situation}: our blow, and the document's velocities with its envelope, after which the pose is held."""
+    held = bench.ours("core.pose").Envelope(0.1, 0.1, 2.5, "hold", 0.15)
+    return {"impulse": preset, "velocities": preset.with_changes(drive="velocities", envelope=held)}
+
+
+def main(data, strips=None):
+    bench = Bench(data, strips)
+    if strips:
+        strips.mkdir(parents=True, exist_ok=True)
+    named = bench.ours("core.situation").named
+    cells = {}
+    for rig in (*WAVES, *BEASTS):
+        for state in ("walking",) if rig in BEASTS else ("walking", "waving"):
+            armature = getattr(bench, state)(rig)
+            for part, side in ((part, side) for part, sides in SIDES.items() for side in sides):
+                for way, situation in ways(bench, named("{}_{}".format(part, side))).items():
+                    title = "_".join((rig, state, part, side, way))
+                    cells[rig, state, part, side, way] = bench.result(armature, situation, title)
+                    print(title, cells[rig, state, part, side, way], flush=True)
+    TARGET.write_text(seed_tests_page.text(cells, WAVES, BEASTS), encoding="utf-8")
+    moments.installed.leave(0)
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))
