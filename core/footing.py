@@ -23,9 +23,9 @@ from .support import smooth
 STRAIGHT = 0.99  # of a leg's length up to which it may stretch beyond the clip's own
 SOFT = 0.1  # [s] ahead of time that the pelvis begins to sink for a leg that doesn't reach
 DEEPEST = 0.4  # of a leg's length that it may sink
-KNOCKED, FULL = 0.1, 40.0  # [m] that a foot in the air lands aside of its way, from this blow on [N s]
+KNOCKED, FULL = 0.08, 40.0  # [m] that a foot in the air lands aside of its way, from this blow on [N s]
 SWINGING = 0.1  # how firmly a foot in the air is led, as part of one that stands
-TAKE = 0.42  # [s] in which a struck foot finds back to its place before it lands
+TAKE = 0.5  # [s] in which a struck foot finds back to its place before it lands
 
 WEAKER = 0.85  # of a blow that makes the body fall is tried next
 

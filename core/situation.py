@@ -65,7 +65,6 @@ class Situation:
     drive: str = "impulse"
     simulate: tuple[str, ...] = ("spine", "neck", "head", "clavicle", "upper_arm", "forearm", "hand")
     support: tuple[str, ...] = ("pelvis", "thigh", "shin", "foot")
-    loose: tuple[str, ...] = ()
     frequency: float = 1.6
     ratio: float = 0.8
     taper: float = 1.6

@@ -74,6 +74,10 @@ class Stage:
         self.footing = (
             None if self.base < 0 else footing.prepare(actor, clip, self.blows, self.pulses, self.base, self.moving)
         )
+        if self.footing is not None and self.footing.plan.fell:
+            self.warnings.append(
+                "The blow is stronger than feet can catch, the body would fall. It is caught as a weaker one."
+            )
 
     def settings_for(self, situation: Situation, settings: Mapping[str, Mapping[str, Any]]) -> list[BoneSetting]:
         """Every body's setting in a situation."""
