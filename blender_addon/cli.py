@@ -8,6 +8,7 @@ import argparse
 import math
 import sys
 
+from ..core import situation as situations
 from ..core import strength as strengths
 from ..core.errors import CoreError
 from . import commands
@@ -60,7 +61,6 @@ def _react(several):
     command = several.add_parser("react", help="let the character take a hit")
     _input(command)
     _hit(command)
-    command.add_argument("--end", type=end, default="return", metavar="MODE", help="how it ends: return")
     command.add_argument(
         "--key-tolerance", type=tolerance, default=0.0, metavar="DEG", help="fewer keys, off by so much; 0: all frames"
     )
@@ -88,6 +88,12 @@ def _hit(command):
     own.add_argument("--angular", type=number, metavar="J", help="[N m s] about the direction, instead of a push")
     command.add_argument("--gain", type=number, metavar="G", help="times which the real thing is exaggerated")
     command.add_argument("--seed", type=int, metavar="N", help="varies direction and strength; 0: nothing")
+    command.add_argument(
+        "--end", type=end, metavar="MODE", help="return to the clip, or stay on the floor, knocked out"
+    )
+    command.add_argument(
+        "--ground", type=number, metavar="Z", help="height of the floor of a fall; default: the clip's"
+    )
     command.add_argument("--drive", choices=("impulse", "velocities"), help="a blow, or the situation's velocities")
 
 
@@ -139,9 +145,9 @@ def tolerance(text):
 def end(text):
     """An end mode that exists."""
     if text not in ENDS:
-        raise argparse.ArgumentTypeError("'{}' is unknown; use return".format(text))
-    if text != "return":
-        raise argparse.ArgumentTypeError("'{}' is not available yet; use return".format(text))
+        raise argparse.ArgumentTypeError("'{}' is unknown; use return or stay".format(text))
+    if text not in situations.ENDS:
+        raise argparse.ArgumentTypeError("'{}' is not available yet; use return or stay".format(text))
     return text
 
 

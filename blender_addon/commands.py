@@ -126,7 +126,7 @@ def _is_blend(path):
 OPTIONS = {  # of one hit -> its key in a file of hits
     "situation": "situation", "frame": "frame", "bone": "bone", "direction": "direction", "point": "offset",
     "blast": "origin", "impulse": "impulse", "strength": "strength", "striker": "striker", "angular": "angular",
-    "gain": "gain", "seed": "seed", "drive": "drive",
+    "gain": "gain", "seed": "seed", "drive": "drive", "end": "end", "ground": "ground",
 }  # fmt: skip
 
 

@@ -14,8 +14,10 @@ import numpy as np
 
 from ..core.actor import Actor
 from ..core.anatomy import Anatomy
+from ..core.blows import LONGEST
 from ..core.bodies import HEIGHT, measure
 from ..core.errors import ClipError
+from ..core.fall import fall
 from ..core.react import Hit, Reaction, react
 from ..core.rotation import Array
 from ..core.situation import Situation
@@ -59,7 +61,8 @@ class Job:
         """A generator: yields progress 0..1, returns the Reaction; on a control rig the controls follow it then."""
         first, *further = self.hits
         fixed = self.body.fixed
-        steps = react(self.actor, pick(self.clip, self.timed), *first, self.settings, fixed, further)
+        answer = fall if self.falls else react
+        steps = answer(self.actor, pick(self.clip, self.timed), *first, self.settings, fixed, further)
         if not self.body.controlled:
             return (yield from steps)
         reaction = yield from _part(steps, 0.0, 0.3)
@@ -68,6 +71,11 @@ class Job:
         steps = self.body.pose(bpy.context, armature, self.actor, shown, channels, reaction)
         self.posed = yield from _part(steps, 0.3, 0.7)
         return reaction
+
+    @property
+    def falls(self) -> bool:
+        """Whether a hit knocks the body out, so that it stays where it falls."""
+        return any(situation.falls for situation, _ in self.hits)
 
     @property
     def title(self) -> str:
@@ -83,6 +91,7 @@ class Job:
     def write(self, context, reaction: Reaction, *, name="", blend="COMBINE", key_tolerance=0.0, over="") -> str:
         """Bake the reaction to its own NLA layer; its name.
 
+        A body that falls stays: absolute poses of all bones, held after the last key.
         key_tolerance: [deg], 0 = a key at every frame.  over: the reaction right above which it goes, "" = on top.
         """
         armature = bpy.data.objects[self.armature]
@@ -90,7 +99,7 @@ class Job:
         self.warnings.extend(reaction.warnings)
         if self.posed is None:
             q, p = mapping.armature_poses(self.actor, shown, *reaction.poses(shown))
-            targets = mapping.targets(self.actor, shown, channels, armature, q, p)
+            targets = mapping.targets(self.actor, shown, channels, armature, q, p, every=self.falls)
         else:
             targets = self.posed.targets
             self.warnings.extend(self.posed.doubts)
@@ -102,7 +111,8 @@ class Job:
             targets=targets,
             base=channels,
             continuation=self.continuation,
-            blend=blend,
+            blend="REPLACE" if self.falls else blend,
+            hold=self.falls,
             key_tolerance=key_tolerance,
             keep=[hit.frame for _, hit in self.hits],
             over=over,
@@ -151,8 +161,14 @@ def read(context, armature, situation, hit=None, *, further=(), settings=None, r
     masses = measure(skeleton, anatomy, own)
     hits = ((situation, hit or Hit(default_frame(found))), *further)
     keys, even = _moments(hits, timing.rate(context.scene))
+    falls = any(situation.falls for situation, _ in hits)
+    if falls:
+        keys = np.unique(np.concatenate((keys, _carried_on(context, armature, found, keys[-1]))))
     frames = np.unique(np.concatenate((keys, even)))
-    clip, channels, plays, continuation = clips.read_on(context, armature, body.whole, frames, found)
+    if falls:  # a body on the floor has no use for a clip that goes on
+        (clip, channels), plays, continuation = clips.read(context, armature, body.whole, frames), "", None
+    else:
+        clip, channels, plays, continuation = clips.read_on(context, armature, body.whole, frames, found)
     if body.controlled:
         clip = body.of(clip)
         body.seek(context, armature, keys[0], channels, int(np.searchsorted(frames, keys[0])))
@@ -179,7 +195,7 @@ def _moments(hits, rate) -> tuple[Array, Array]:
     """Frames that get keys, and the even samples of the simulation, from the first hit to the last one's end."""
     landed = [hit.frame for _, hit in hits]
     start = min(landed)
-    end = max(hit.frame + situation.envelope.duration * rate for situation, hit in hits)
+    end = max(hit.frame + (LONGEST if s.falls else s.envelope.duration) * rate for s, hit in hits)
     samples = np.arange(-LEAD, np.ceil((end - start) * SAMPLES / rate - 1e-6) + LEAD + 1.0)
     even = np.round(start + samples * (rate / SAMPLES), 6)  # whole frames stay whole
     return np.unique(np.concatenate((frame_grid(start, end), landed))), even
@@ -194,6 +210,14 @@ def _part(steps, start, share):
         return stop.value
     finally:
         steps.close()
+
+
+def _carried_on(context, armature, found, end) -> Array:
+    """Frames after a fall at which the object's own motion must be made up for, as long as the scene shows it."""
+    if not source.carries(armature):
+        return np.empty(0)
+    last = min(found.until, context.scene.frame_end) if np.isfinite(found.until) else context.scene.frame_end
+    return np.arange(np.floor(end) + 1.0, last + 1.0)
 
 
 def default_frame(found) -> float:

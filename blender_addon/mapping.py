@@ -23,11 +23,11 @@ def armature_poses(actor, clip, q, p):
     return multiply(back, q), rotate(back, factor * p - clip.object_position[:, None]) / clip.scale
 
 
-def targets(actor, clip, channels, armature, q, p):
+def targets(actor, clip, channels, armature, q, p, every=False):
     """{bone: Target} for every bone whose channels the reaction changes.
 
     clip, channels: at the keyed frames.  q, p: armature-space poses of all bones in the reaction.
-    armature: read for rig parents and inheritance flags only.
+    armature: read for rig parents and inheritance flags only.  every: all bones, changed or not.
     """
     skeleton = actor.skeleton
     up = skeleton.parent
@@ -43,8 +43,8 @@ def targets(actor, clip, channels, armature, q, p):
         rotation = multiply(basis[:, i], step)
         head = moved(p[:, i]) - clip.position[:, i]
         shift = np.linalg.solve(carried[:, i], head[..., None])[..., 0]
-        turns = np.max(2.0 * np.linalg.norm(step[:, 1:], axis=-1)) > TURN
-        travels = np.max(np.linalg.norm(head, axis=-1)) > TRAVEL * actor.anatomy.size and not _glued(bone)
+        turns = every or np.max(2.0 * np.linalg.norm(step[:, 1:], axis=-1)) > TURN
+        travels = (every or np.max(np.linalg.norm(head, axis=-1)) > TRAVEL * actor.anatomy.size) and not _glued(bone)
         if turns or travels:
             location = channels.location[:, i] + shift if travels else None
             out[name] = Target(rotation if turns else None, location)

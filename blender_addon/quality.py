@@ -189,13 +189,15 @@ def kept(holder):
 def grade_reaction(armature, name, job, reaction):
     """Judge a reaction that has just been made and keep that with it; one that is too short has no grade."""
     record = armature.parametric_dynamics_reactions.get(name)
-    if record is not None:
+    if record is not None and not job.falls:
         with contextlib.suppress(ClipError):
             keep(record, facts(of_reaction(job, reaction), job.clip.fps))
 
 
 def report_of(job, reaction, before, after):
-    """The `quality` of a reaction's report, None for one that is too short to be judged."""
+    """The `quality` of a reaction's report, None for one that is too short to be judged, or that stays down."""
+    if job.falls:
+        return None
     try:
         return facts(of_shown(job, reaction, before, after), job.clip.fps)
     except ClipError:
@@ -205,7 +207,7 @@ def report_of(job, reaction, before, after):
 def as_text(found, what):
     """For people on the command line; found: None where nothing could be judged."""
     if found is None:
-        return "{}: too short to be judged".format(what)
+        return "{}: not judged".format(what)
     lines = ["{}: {}".format(what, found["grade"])]
     lines += ["  " + sentence(name, row) for name, row in failures(found)]
     return "\n".join(lines)

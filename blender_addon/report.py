@@ -96,7 +96,8 @@ def measured(job, reaction, at, before, after):
         anatomical parent's (for a bone without one, in the world), from the clip, at the keyed frames.
     time_to_peak_s: from the hit to the largest of all peaks.
     clip_error_before_hit_deg: worst difference of any bone's orientation in the world from the clip before the hit.
-    return_error_deg: the same from the end of the reaction on.
+    return_error_deg: the same from the end of the reaction on; None for a body that stays down.
+    rest: how such a body lies, see `rested`.
     """
     turns = deviations(job, before, after, at.during)
     moving = np.flatnonzero(reaction.moving)
@@ -105,8 +106,22 @@ def measured(job, reaction, at, before, after):
     return {
         "peak_deg": {job.actor.names[i]: round(float(peaks[i]), 4) for i in moving},
         "time_to_peak_s": round(float(at.during[latest] - at.during[0]) / job.clip.fps, 4),
-        "return_error_deg": differences(before, after, at.after),
+        "return_error_deg": None if job.falls else differences(before, after, at.after),
+        "rest": rested(job, reaction, after, at.after) if job.falls else None,
         "clip_error_before_hit_deg": differences(before, after, at.before),
+    }
+
+
+def rested(job, reaction, after, frames):
+    """How a body lies: {"after_s": from the hit, "speed_cm_s": of the fastest bone's head from then on, canonical}."""
+    still = reaction.times[-1] * job.clip.fps
+    frames = np.unique(np.concatenate((job.frames[job.frames >= still], frames)))
+    at = np.searchsorted(after.frames, frames)
+    heads = after.clip.world_position()[at] * job.actor.masses.scale / abs(job.clip.scale)
+    speed = np.linalg.norm(np.diff(heads, axis=0), axis=-1) / np.diff(frames)[:, None] * job.clip.fps
+    return {
+        "after_s": round(float(reaction.times[-1] - reaction.start), 4),
+        "speed_cm_s": round(100.0 * float(np.max(speed, initial=0.0)), 4),
     }
 
 

@@ -49,6 +49,16 @@ def alone(armature):
     return not data.use_tweak_mode and (nla.read_stack(data).alone or not strips_in_force(armature))
 
 
+def carries(armature):
+    """Whether the armature object itself may move: it is animated, or something else moves it."""
+    if armature.parent is not None or len(armature.constraints) or armature.rigid_body is not None:
+        return True
+    curves = list(curves_in_force(armature))
+    for strip in strips_in_force(armature):
+        curves += actions.curves_of(strip.action, strip.action_slot) if actions.LAYERED else strip.action.fcurves
+    return any(not curve.data_path.startswith("pose.") for curve in curves)
+
+
 def strips_in_force(armature):
     """Strips that the NLA evaluates, from the lowest track up."""
     data = armature.animation_data

@@ -19,6 +19,7 @@ from .rotation import Array, exp, rotate
 from .situation import Situation
 from .skeleton import Clip
 
+LONGEST = 4.0  # [s] that a body takes at most to come to rest on the floor
 # Part of a hit that tells so soon after the one before it [s].
 REPEATS = ((0.1, 0.35), (0.25, 0.5), (0.35, 0.7), (0.5, 0.9))
 SPREAD, VARIATION = np.radians(15.0), 0.2  # what a seed changes: direction within a cone, strength by a part
@@ -34,6 +35,7 @@ class Hit:
     angular: [N m s] about the direction, besides.
     origin: (3,) world place of a blast, scene units; `impulse` is then what the whole body gets, spread by area and
     distance, away from that place.
+    ground: height of the floor on which a body falls [scene units]; None = where the clip's feet are.
     striker: (mass [kg], speed [m/s], restitution 0..1) of what hits; its impulse comes from the body's own inertia.
     contact: [s].  gain: times which the strength is exaggerated; None = the situation's, 1 for a strength given here.
     seed: varies direction and strength, always alike for the same seed; 0 = not at all.
@@ -51,6 +53,7 @@ class Hit:
     contact: float | None = None
     gain: float | None = None
     seed: int = 0
+    ground: float | None = None
 
     @property
     def has_own_strength(self) -> bool:
@@ -64,7 +67,7 @@ class Blow:
 
     gain: dramatic gain.  told: part of the strength that tells, by seed and repetition.
     axes: (3, 3) rows left, forward, up of the figure at that moment.
-    origin: (3,) of a blast, world [canonical m].
+    origin: (3,) of a blast, world [canonical m].  ground: height of the floor, the same; None = the clip's.
     """
 
     situation: Situation
@@ -77,6 +80,7 @@ class Blow:
     origin: Array | None
     gain: float = 1.0
     told: float = 1.0
+    ground: float | None = None
 
     @property
     def impulse(self) -> float:
@@ -95,14 +99,24 @@ class Blow:
 
     @property
     def end(self) -> float:
-        """Time from which nothing of it shows [s]."""
+        """Time from which nothing of it shows, or from which the body lies still [s]."""
+        if self.situation.falls:
+            return self.start + LONGEST
         return self.start + self.situation.envelope.duration
 
     @property
     def simulated(self) -> float:
         """Time up to which the body is simulated for it [s]."""
         envelope = self.situation.envelope
+        if self.situation.falls:
+            return self.end
         return self.end if envelope.mode == "continue" else self.start + min(envelope.simulation, envelope.duration)
+
+    def amount(self, times: Array) -> Array:
+        """(T,) how much of it shows at times [s]."""
+        if self.situation.falls:
+            return np.where(times >= self.start, 1.0, 0.0)
+        return self.situation.envelope(times - self.start)
 
     def forces(self, actor: Actor, model: Model, moment: State) -> list[Pulse]:
         """The pulses; `moment`: the clip's own state when the blow lands."""
@@ -173,6 +187,7 @@ def land(actor: Actor, clip: Clip, situation: Situation, hit: Hit, poses: tuple[
         origin=origin,
         gain=own if hit.gain is None else hit.gain,
         told=told,
+        ground=None if hit.ground is None else actor.masses.scale / abs(clip.scale) * hit.ground,
     )
 
 
@@ -220,5 +235,5 @@ def shown(blows: Sequence[Blow], times: Array) -> Array:
     """(T,) how much of a reaction to several blows shows: 1 - product of (1 - envelope) over them."""
     hidden = np.ones(len(times))
     for blow in blows:
-        hidden = hidden * (1.0 - blow.situation.envelope(times - blow.start))
+        hidden = hidden * (1.0 - blow.amount(times))
     return 1.0 - hidden

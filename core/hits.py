@@ -16,7 +16,14 @@ from .blows import Hit
 from .errors import SituationError
 from .situation import Situation
 
-OF_SITUATION = ("impulse", "contact", "along", "drive")  # keys of an entry that change its situation
+OF_SITUATION = (
+    "impulse",
+    "contact",
+    "along",
+    "drive",
+    "end",
+    "knock_out",
+)  # keys of an entry that change its situation
 Vector = tuple[float, float, float]
 
 
@@ -25,7 +32,7 @@ class HitSetting:
     """One planned hit; None and "" leave the situation's value.
 
     frame: None = a quarter into the clip, or `after` [s] later than the hit before it in the list.
-    bone: name or role.  direction, origin, offset, angular, striker, gain, seed: as `Hit` has them.
+    bone: name or role.  direction, origin, offset, angular, striker, gain, seed, ground: as `Hit` has them.
     strength: name of a strength; its impulse, contact time and gain.  angular: [N m s] instead of a push.
     name: for people.  enabled: whether it is part of the reaction.
     """
@@ -42,6 +49,7 @@ class HitSetting:
     strength: str = ""
     gain: float | None = None
     seed: int = 0
+    ground: float | None = None
     name: str = ""
     enabled: bool = True
 
@@ -88,6 +96,7 @@ class HitSetting:
             striker=self.striker,
             gain=self.exaggerated,
             seed=self.seed,
+            ground=self.ground,
         )
         if self.angular is not None:
             return replace(plain, impulse=0.0, angular=self.angular)
@@ -132,7 +141,8 @@ def load(path: Path) -> tuple[HitSetting, ...]:
 def from_entry(entry: dict[str, Any], source: str) -> HitSetting:
     """A hit from its keys; `source` is named in errors.
 
-    situation: a preset, a .toml file or all of one as a table, needed.  impulse, contact, along, drive: change it.
+    situation: a preset, a .toml file or all of one as a table, needed.  impulse, contact, along,
+    drive, end, knock_out: change it.
     strike: [left, forward, up] of the figure, as the situation's direction.
     striker: [kg, m/s] or [kg, m/s, restitution].  All else as the fields of `HitSetting`.
     """

@@ -39,6 +39,8 @@ class Reaction:
     travel: (K + 1, n, 3) displacement of the joint, parent frame [m], besides the footing's.  moving: (n,) bodies that
     may deviate.  footing: where weight and feet are led; None where legs stay on the clip.
     parts: reactions of which this one consists, if it does; they follow each other.
+    rest: joint poses (n, 4), (n, 3) [m] in which the body stays from times[-1] on, whatever the clip does; None = it
+    returns.
     """
 
     actor: Actor
@@ -53,6 +55,7 @@ class Reaction:
     substeps: int
     footing: Footing | None = None
     parts: tuple["Reaction", ...] = ()
+    rest: tuple[Array, Array] | None = None
     warnings: tuple[str, ...] = field(default=())
 
     @property
@@ -121,7 +124,11 @@ class Reaction:
         """Joint poses of the clip, whose world poses are given, with the deviation: (T, n, 4), (T, n, 3)."""
         q, p = to_joints(self.model, *own)
         turn, travel = self.deviation(times)
-        return multiply(q, exp(turn)), p + travel
+        q, p = multiply(q, exp(turn)), p + travel
+        if self.rest is not None:
+            later = times >= self.times[-1]
+            q[later], p[later] = self.rest
+        return q, p
 
     def footed(self, clip: Clip) -> "Reaction":
         """The same with the pelvis lowered where legs would not reach; clip: at even times."""
@@ -190,7 +197,7 @@ def _solve(stage: Stage, clip: Clip) -> Generator[float, None, Reaction]:
         last = arrived or Run(0, reference.state(0))
         runs = [Run(0, stage.kicked(last.state, now, reference), acceleration=last.acceleration)]
         steps_on = simulate(stage.model, reference, forces, stage.actor.gravity, runs[0], solver)
-        for run in _careful(steps_on, 0.5 * h >= pace.LAST_RESORT):
+        for run in careful(steps_on, 0.5 * h >= pace.LAST_RESORT):
             runs.append(run)
             if pace.too_fast(run, h) and 0.5 * h >= pace.FINEST:
                 break
@@ -207,7 +214,7 @@ def _solve(stage: Stage, clip: Clip) -> Generator[float, None, Reaction]:
     return _reaction(stage, parts).footed(clip)
 
 
-def _careful(runs: Iterator[Run], again: bool) -> Iterator[Run]:
+def careful(runs: Iterator[Run], again: bool) -> Iterator[Run]:
     """The runs; one that breaks down ends early as long as the sub-step can be halved."""
     try:
         yield from runs
@@ -256,7 +263,7 @@ def _reaction(stage: Stage, parts: list[_Stretch]) -> Reaction:
         given=stage.given,
         weights=np.array([s.weight for s in stage.settings]),
         times=joined([part.reference.times for part in parts]),
-        turn=_unwound(joined(turns)),
+        turn=unwound(joined(turns)),
         travel=joined(travels),
         moving=stage.moving,
         footing=stage.footing,
@@ -286,7 +293,7 @@ def _together(parts: Sequence[Reaction]) -> Reaction:
     )
 
 
-def _unwound(turn: Array) -> Array:
+def unwound(turn: Array) -> Array:
     """Rotation vectors (K, n, 3) made continuous in time past half a turn (the wrong-shortest-path problem)."""
     if np.einsum("kni,kni->kn", turn, turn).max(initial=0.0) < 9.0:  # nothing comes near half a turn
         return turn

@@ -11,6 +11,7 @@ from . import library
 from .errors import SituationError
 from .pose import Envelope
 
+ENDS = ("return", "stay")
 FOLDER = Path(__file__).parent / "situations"
 
 
@@ -53,6 +54,8 @@ class Situation:
     joint between a muscle and the blow.
     coupled: False = the light-weight simulator, in which bones don't feel each other's motion.
     share: 0..1 of the clip's own torque and weight that stays carried.
+    end: "return" to the clip, or "stay" on the floor, knocked out.
+    knock_out: [s] over which all muscles go limp where the body falls.
     """
 
     name: str
@@ -74,6 +77,8 @@ class Situation:
     share: float = 1.0
     base_frequency: float = 1.2
     coupled: bool = True
+    end: str = "return"
+    knock_out: float = 0.3
     envelope: Envelope = field(default_factory=Envelope)
     bones: Mapping[str, BoneSetting] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -82,7 +87,10 @@ class Situation:
         ranges |= {"taper": (0.1, 10.0), "falloff": (0.0, 1.0)}
         ranges |= {"recovery": (0.0, 60.0), "share": (0.0, 1.0), "base_frequency": (0.0, 200.0), "impulse": (-1e6, 1e6)}
         ranges |= {"along": (-10.0, 10.0), "gain": (0.0, 1000.0)}
+        ranges |= {"knock_out": (0.02, 2.0)}
         _check_ranges(self, ranges, f"Situation '{self.name}'")
+        if self.end not in ENDS:
+            raise SituationError(f"Situation '{self.name}': end '{self.end}' is unknown. Use one of {', '.join(ENDS)}.")
         if not self.hit:
             raise SituationError(f"Situation '{self.name}': hit names no role. Give at least one, such as \"chest\".")
         if self.drive not in ("impulse", "velocities"):
@@ -93,6 +101,11 @@ class Situation:
             raise SituationError(
                 f"Situation '{self.name}': the direction has no length. Give it one that points somewhere."
             )
+
+    @property
+    def falls(self) -> bool:
+        """Whether the body is knocked out and stays down."""
+        return self.end == "stay"
 
     def with_changes(self, **changes: Any) -> "Situation":
         """A copy with some values changed."""

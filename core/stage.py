@@ -57,8 +57,7 @@ class Stage:
                 f"Situation '{self.situation.name}' moves no bone of this rig. "
                 "Choose another or set bones to Simulated."
             )
-        self.samples = clip.times
-        self.joints = to_joints(self.model, q, p)
+        self.samples, self.joints = self.followed(clip.times, *to_joints(self.model, q, p))
         self.hinges = hinges.find(actor, self.moving, to_matrix(q), p)
         seconds = max(blow.end for blow in self.blows) - self.start
         whole = self.reference(self.start, int(np.ceil(seconds / COARSE - 1e-6)), COARSE, COARSE)
@@ -82,6 +81,10 @@ class Stage:
     def settings_for(self, situation: Situation, settings: Mapping[str, Mapping[str, Any]]) -> list[BoneSetting]:
         """Every body's setting in a situation."""
         return [tuning.setting_of(self.actor, situation, settings, i) for i in range(len(self.actor.names))]
+
+    def followed(self, samples: Array, rotation: Array, position: Array) -> tuple[Array, tuple[Array, Array]]:
+        """(times (T,), (rotation (T, n, 4), position (T, n, 3))) of what the bodies follow, from the clip's samples."""
+        return samples, (rotation, position)
 
     def _accuracy(self) -> tuple[int, list[str]]:
         """How often sub-steps must be halved for the fastest muscle, and what then still is in doubt."""

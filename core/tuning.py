@@ -130,21 +130,21 @@ def joints_between(parent: np.ndarray, body: int) -> Array:
     return out
 
 
-def limit(actor: Actor, moving: np.ndarray, inertia: Array, hinges: Hinges, flexion: Array) -> Limit:
+def limit(actor: Actor, moving: np.ndarray, inertia: Array, hinges: Hinges, flexion: Array, wide: float = 1.0) -> Limit:
     """Cones about the clip's pose, and ranges for hinges bent by `flexion` (K, m); never narrower than the clip.
 
-    Shoulders and hips have their own, see `balls`.
+    wide: factor on the cones.  Shoulders and hips have their own, see `balls`.
     """
     spine = max(sum(base_role(r) == "spine" for r in actor.roles), 1)
-    cone = {**CONE, "spine": TRUNK_RANGE / spine}
+    cone = {role: wide * angle for role, angle in {**CONE, "spine": TRUNK_RANGE / spine}.items()}
     hinged = set(hinges.bodies.tolist())
     round_ = [i for i in np.flatnonzero(moving) if i not in hinged and base_role(actor.roles[i]) in cone]
-    wide = np.tile(np.radians([cone[base_role(actor.roles[i])] for i in round_]), (len(flexion), 1))
+    half = np.tile(np.radians([cone[base_role(actor.roles[i])] for i in round_]), (len(flexion), 1))
     ranges = np.radians([HINGE[base_role(actor.roles[i])] for i in hinges.bodies]).reshape(-1, 2)
     bodies = np.array([*round_, *hinges.bodies], dtype=int)
     axis = np.concatenate((np.zeros((len(round_), 3)), hinges.axis))
-    low = np.concatenate((-wide, np.minimum(ranges[:, 0] - flexion, 0.0)), axis=1)
-    high = np.concatenate((wide, np.maximum(ranges[:, 1] - flexion, 0.0)), axis=1)
+    low = np.concatenate((-half, np.minimum(ranges[:, 0] - flexion, 0.0)), axis=1)
+    high = np.concatenate((half, np.maximum(ranges[:, 1] - flexion, 0.0)), axis=1)
     return Limit(bodies, axis, low, high, SOFT, *_limit_spring(inertia[bodies]))
 
 

@@ -8,10 +8,14 @@ silent there whatever its stiffness or its limits.  Forces that are meant to act
 to a rest pose) say so.
 """
 
+from .bumper import Bumper
+from .calm import Calm
 from .collide import Capsules, SelfCollision
+from .compliant import Compliant, Touching
 from .contact import Contacts, Source
 from .coulomb import Rows
 from .flesh import Flesh
+from .floor import Floor
 from .friction import HingeFriction, Viscous
 from .ground import Ground
 from .guide import Guide
@@ -27,10 +31,14 @@ from .world import Track, WorldSpring
 
 __all__ = [
     "Air",
+    "Bumper",
+    "Calm",
     "Capsules",
+    "Compliant",
     "Contacts",
     "Field",
     "Flesh",
+    "Floor",
     "Force",
     "Ground",
     "Guide",
@@ -49,6 +57,7 @@ __all__ = [
     "Step",
     "Striker",
     "SwingTwist",
+    "Touching",
     "Track",
     "Viscous",
     "WorldSpring",

@@ -8,7 +8,7 @@ import numpy as np
 from ..dynamics import Load
 from ..rotation import Array
 from ..spatial import apply, apply_T
-from .step import INERTIA, Step, implicit, stiff
+from .step import INERTIA, Step, implicit, stiff, table
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +17,7 @@ class Muscle:
 
     stiffness, damping: (n, 6, 6) body frames, turning and travel uncoupled.  tone: (K, n) factor on the stiffness
     over time, or (K, 1); damping goes with its root so that the damping ratio stays.  ceiling: (n,) most torque of the
-    spring [N m], inf = none.  share: (n,) part of the clip's inverse dynamics and of the weight that is carried.
+    spring [N m], inf = none.  share: (n,) or (K, n) part of the clip's inverse dynamics and of the weight carried.
     feed_forward: (K, n, 6) inverse dynamics without gravity.  rate, pace: (n,) damping over inertia and circular
     frequency [1/s], where they are known; without them springs are taken wholly at the end of the step.
     """
@@ -71,4 +71,4 @@ class Muscle:
             force, Z = force * part[..., None], Z * part[..., None, None]
         weight = step.model.ancestor.T @ (step.kin.I[..., 3:] @ load.gravity)
         carried = self.feed_forward[step.k] - apply_T(step.kin.X, weight)
-        step.add_joint(load, force + self.share[:, None] * carried, Z)
+        step.add_joint(load, force + table(self.share, step.k, 1)[:, None] * carried, Z)

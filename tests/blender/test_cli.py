@@ -96,7 +96,7 @@ def test_react_refuses_linked_data(refused, tmp_path, fresh_scene):
         (("--situation", "chest_front", "--impulse", "nan"), "not a finite number"),
         (("--situation", "chest_front", "--direction", "0", "1"), "--direction"),
         (("--situation", "chest_front", "--direction", "0", "0", "0"), "no length"),
-        (("--situation", "chest_front", "--end", "stay"), "not available yet"),
+        (("--situation", "chest_front", "--end", "continue"), "not available yet"),
         (("--situation", "chest_front", "--end", "dance"), "unknown"),
         (("--situation", "chest_front", "--bone", "Tentacle"), "no bone or role 'Tentacle'"),
         (("--situation", "chest_front", "--action", "Rum"), "It has 'Run'"),

@@ -97,7 +97,7 @@ def test_link_axis_is_square_to_the_link_and_turns_about_it(rng):
 
 
 def test_presets_hold_the_documents_tables():
-    assert len(situation.presets()) == 10
+    assert len(situation.presets()) == 12
     front, back = situation.named("shoulder_front"), situation.named("shoulder_back")
     table = {"spine.1": (-90, 600), "spine.2": (45, 300), "spine.3": (45, 300), "neck": (45, 300)}
     table |= {"clavicle.L": (-90, -300), "upper_arm.L": (-90, -300), "forearm.L": (-90, 0)}

@@ -1,0 +1,146 @@
+"""A body that is knocked out falls on the floor and stays there.
+
+`fall` takes what `react` takes and gives the same Reaction, whose `rest` is the pose in which the body stays.
+"""
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from . import hinges, limp, touch, tuning
+from .actor import Actor
+from .blows import Hit
+from .dynamics import forward
+from .errors import SituationError
+from .forces import Force
+from .forces.world import motions
+from .knockout import SLOWING, KnockOut, Ragdoll, slowing
+from .model import State
+from .react import Reaction, careful, unwound
+from .reference import Reference, to_joints
+from .resample import hermite, rotations
+from .rotation import Array, conjugate, log, multiply
+from .simulate import Run, simulate
+from .situation import Situation
+from .skeleton import Clip
+from .stage import SUBSTEP, Stage
+
+STRETCH = 12  # sub-steps simulated with one length
+TURN = 0.2  # [rad] most turn of a body in a sub-step: nobody expects a limp body back on a path
+HALVINGS = 4  # of the sub-step for bodies that turn faster
+LAST_RESORT = 4  # further halvings where all else breaks down
+NEARBY = 1.0  # [s] around a blow in which the clip shows where the floor is
+
+
+class Falling(Stage):
+    """The stage with a floor, and a body that goes limp."""
+
+    def __init__(
+        self,
+        actor: Actor,
+        clip: Clip,
+        hits: Sequence[tuple[Situation, Hit]],
+        settings: Mapping[str, Mapping[str, Any]],
+        fixed: Mapping[str, str],
+    ) -> None:
+        super().__init__(actor, clip, hits, settings, fixed)
+        if self.base < 0:
+            raise SituationError(
+                f"The rig lacks a pelvis with legs that may move freely, so it can't fall ('{self.situation.end}'). "
+                "Give bones those roles, or end with 'return'."
+            )
+        ground = next((blow.ground for blow in self.blows if blow.ground is not None), None)
+        if ground is None:
+            near = np.abs(clip.times - self.knock.start) <= NEARBY
+            q, p = actor.canonical(clip)
+            ground = touch.floor(touch.points(actor), q[near], p[near])
+        self.ragdoll = Ragdoll.of(
+            self.knock, actor, self.model, self._state(self.knock.start), self.inertia, self.hinges, ground, self.moving
+        )
+
+    def followed(self, samples: Array, rotation: Array, position: Array) -> tuple[Array, tuple[Array, Array]]:
+        """The clip, slowing down to a standstill."""
+        self.knock = KnockOut.of(self.blows)
+        return self.knock.slowed(samples, rotation, position)
+
+    def forces(self, reference: Reference) -> list[Force]:
+        """Muscles that go limp, the joints' ranges, the blow, the floor."""
+        actor, times = self.actor, reference.times[:-1]
+        kin, passing = motions(self.model, reference)
+        left = self.knock.tone(times)[:, None]
+        tone = left * tuning.tone(actor, [(b.situation, b.struck, times - b.start) for b in self.blows])
+        muscle = tuning.muscle(actor, self.model, reference, passing, tone, self.inertia, self.situation,
+                               self.settings, self.hinges, self.base)  # fmt: skip
+        muscle = replace(muscle, share=left * muscle.share)
+        jointed = self.moving & (np.arange(self.model.n) != self.base)
+        bent = hinges.bend(actor, self.hinges, kin.R, kin.p)
+        ranges = limp.limits(actor, self.model, reference, jointed, self.inertia, self.hinges, bent)
+        return [muscle, *ranges, *self.pulses, *self.ragdoll.forces(times)]
+
+
+def fall(
+    actor: Actor,
+    clip: Clip,
+    situation: Situation,
+    hit: Hit,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    fixed: Mapping[str, str] | None = None,
+    further: Sequence[tuple[Situation, Hit]] = (),
+) -> Generator[float, None, Reaction]:
+    """Simulate hits of which one at least knocks the body out, until it lies still; arguments as in `react.react`."""
+    stage = Falling(actor, clip, [(situation, hit), *further], settings or {}, fixed or {})
+    end = stage.knock.start + stage.knock.longest - SLOWING
+    now, halvings, before = stage.start, 0, SUBSTEP
+    times, runs = [now], [Run(0, stage.reference(now, 1, SUBSTEP).state(0))]
+    while now < end - 1e-6:
+        h = SUBSTEP * 0.5**halvings
+        length = min([STRETCH * h, end - now, *(b.start - now for b in stage.blows if b.start > now + 1e-6)])
+        steps = max(int(np.ceil(length / h - 1e-6)), 1)
+        reference = stage.reference(now, steps, h, before, 0.0)
+        state = stage.kicked(runs[-1].state, now, reference)
+        first = Run(0, state, acceleration=runs[-1].acceleration)
+        simulated = simulate(stage.model, reference, stage.forces(reference), actor.gravity, first, forward)
+        done = []
+        for run in careful(simulated, halvings < HALVINGS + LAST_RESORT):
+            done.append(run)
+            if run.fastest * h > TURN and halvings < HALVINGS:
+                break
+            yield min((now + run.k * h - stage.start) / (end - stage.start), 1.0)
+        if not done or done[-1].k < reference.steps:
+            halvings += 1
+            continue
+        runs += done
+        times += reference.times[1:].tolist()
+        now, before = times[-1], h
+        if stage.ragdoll.still(stage.model, now, [run.state for run in done]):
+            break
+        if done[-1].fastest * 2.0 * h < TURN:
+            halvings = max(halvings - 1, 0)
+    states = [run.state for run in runs]
+    steps = int(round(SLOWING / SUBSTEP))
+    states += slowing(states[-1], SUBSTEP, steps)[1:]
+    times += (now + SUBSTEP * np.arange(1, steps + 1)).tolist()
+    return _reaction(stage, clip, np.array(times), states)
+
+
+def _reaction(stage: Falling, clip: Clip, times: Array, states: list[State]) -> Reaction:
+    """Deviations from the clip itself, all joints', for those that follow it have stopped with the body."""
+    rotation, position = (np.stack([getattr(state, name) for state in states]) for name in ("rotation", "position"))
+    own_rotation, own_position = to_joints(stage.model, *stage.actor.canonical(clip))
+    turn = log(multiply(conjugate(rotations(clip.times, own_rotation, times)), rotation))
+    return Reaction(
+        actor=stage.actor,
+        model=stage.model,
+        blows=tuple(stage.blows),
+        given=stage.given,
+        weights=np.ones(stage.model.n),
+        times=times,
+        turn=unwound(turn),
+        travel=position - hermite(clip.times, own_position, times),
+        moving=stage.moving,
+        substeps=len(states) - 1,
+        rest=(rotation[-1], position[-1]),
+        warnings=tuple(stage.warnings),
+    )

@@ -1,0 +1,201 @@
+"""Many contacts at once: compliant, with friction, implicit, by a convex minimum.
+
+A contact pushes with N = max(0, K depth - (h K + D) v) at the normal velocity v of the end of the step, and rubs with
+mu N u / sqrt(u^2 + creep^2) against the slip u.  For a given N these are gradients of a convex potential, so the
+accelerations of the step minimise (a - a_free)^T H (a - a_free) / 2 + potential, which Newton's method with a line
+search finds from anywhere, in joint coordinates, whatever the number of contacts (Todorov 2014; Castro et al. 2022).
+N in the friction is that of a solution without.  Nothing is remembered between steps, and members of a batch do not
+know of each other.  Against `Contacts` friction creeps, and static and kinetic friction are one; hundreds of contacts
+cost little more than one.  Must be the last of the forces.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..dynamics import Load
+from ..dynamics.dense import equations, joint_forces
+from ..rotation import Array
+from ..spatial import apply, solve
+from .contact import ahead
+from .spring import add_wrenches
+from .step import Step
+from .world import to_point
+
+CREEP = 5e-3  # [m/s] slip at which friction has 70 % of its strength
+PASSES = 2  # the first finds the pressure, without friction
+ROUNDS, LINE = 8, 4  # of Newton's method in a pass, and of the search along each of its directions
+CLOSE = 1e-3  # change of the velocity of contacts in a round [m/s] at which they count as found
+
+
+@dataclass(frozen=True, eq=False)
+class Touching:
+    """c contacts.  first, second: (c,) bodies, -1 = the world.  at: (..., c, 3) where, shared frame [m].
+
+    frame: (..., c, 3, 3) rows normal (from the second to the first) and two tangents.  depth: (..., c) [m].
+    stiffness [N/m], damping [N s/m], friction: (c,).
+    """
+
+    first: np.ndarray
+    second: np.ndarray
+    at: Array
+    frame: Array
+    depth: Array
+    stiffness: Array
+    damping: Array
+    friction: Array
+
+
+class Toucher(Protocol):
+    """Where contacts come from."""
+
+    def touching(self, step: Step) -> Touching | None:
+        """The contacts that there may be by the end of the step, None for none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Compliant:
+    """All contacts of several sources, solved together."""
+
+    sources: Sequence[Toucher]
+
+    def add(self, load: Load, step: Step) -> None:
+        """Wrenches of the contact forces that hold at the end of the step."""
+        parts = [found for source in self.sources if (found := source.touching(step)) is not None]
+        if not parts:
+            return
+        model, kin = step.model, step.kin
+        c = _joined(parts, step.e.shape[:-2])
+        H, C = equations(model, step.passing, load)
+        taking = np.unique(np.concatenate((c.first, c.second[c.second >= 0])))
+        side = _sides(c, taking)
+        moves = model.ancestor[taking][:, model.dof_body]
+        J = moves[:, None, :] * np.swapaxes(kin.axes(model), -1, -2)[..., None, :, :]
+        free = ahead(model, kin, step.passing, load.prescribed, step.h)[..., taking, :]
+        if np.isfinite(H).all() and np.isfinite(C).all() and np.isfinite(free).all():  # else the simulator says where
+            problem = Problem(c, side, c.frame @ to_point(c.at)[..., 3:, :], J, free, step.h)
+            add_wrenches(load, step, taking, problem.solve(H, joint_forces(model, load) - C))
+
+
+def _sides(c: Touching, taking: np.ndarray) -> Array:
+    """(c, m) 1 where body `taking` (m,) is a contact's first, -1 where it is its second."""
+    return (c.first[:, None] == taking).astype(float) - (c.second[:, None] == taking)
+
+
+def _joined(parts: Sequence[Touching], batch: tuple[int, ...]) -> Touching:
+    axes = {"at": 2, "frame": 3, "depth": 1}
+
+    def join(name: str) -> Any:
+        arrays = [getattr(part, name) for part in parts]
+        if name not in axes:
+            return np.concatenate(arrays)
+        spread = [np.broadcast_to(a, batch + a.shape[a.ndim - axes[name] :]) for a in arrays]
+        return np.concatenate(spread, axis=-axes[name])
+
+    return Touching(**{name: join(name) for name in Touching.__dataclass_fields__})
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Contacts c of m bodies in one step.
+
+    side: (c, m) as in `_sides`.  reach: (..., c, 3, 6) from the motion of the first body against the second to the
+    velocity along the frame's rows.  J: (..., m, 6, nv) bodies' motions by degree of freedom.  free: (..., m, 6)
+    motions at the end of the step for accelerations of zero.  h: [s].
+    """
+
+    c: Touching
+    side: Array
+    reach: Array
+    J: Array
+    free: Array
+    h: float
+
+    def solve(self, H: Array, tau: Array) -> Array:
+        """(..., m, 6) contact wrenches; H: (..., nv, nv), tau: (..., nv) of H a = tau + J^T wrench.
+
+        a and wrench go together in every round, so that what is returned holds exactly, found or not quite.
+        """
+        flat = self.J.reshape(self.J.shape[:-3] + (-1, self.J.shape[-1]))
+        Jt = np.swapaxes(flat, -1, -2)
+        a = solve(H, tau)
+        wrench = np.zeros(flat.shape[:-1])
+        v = self._velocity(self.free + self.h * apply(self.J, a[..., None, :]))
+        bound = np.zeros(v.shape[:-1])
+        for _ in range(PASSES):
+            going = np.ones(v.shape[:-2])  # members of the batch that are not found yet
+            for _ in range(ROUNDS):
+                f, G = self._forces(v, bound)
+                now, slope = self._flat_wrench(f), self.h * self._stiffness(G) @ flat
+                d = solve(H + Jt @ slope, apply(Jt, now - wrench))
+                dv = self.h * self._velocity(apply(self.J, d[..., None, :]))
+                curve, rest = apply(H, d), apply(Jt, wrench)
+                part = going * self._along(v, dv, bound, *(np.einsum("...i,...i->...", d, x) for x in (curve, -rest)))
+                a, v = a + part[..., None] * d, v + part[..., None, None] * dv
+                wrench = wrench + part[..., None] * (now - apply(slope, d) - wrench)
+                going = going * (np.max(np.abs(dv), axis=(-2, -1)) >= CLOSE)
+                if not going.any():
+                    break
+            bound = self.c.friction * self._push(v)
+        return wrench.reshape(self.free.shape)
+
+    def _velocity(self, motion: Array) -> Array:
+        """(..., c, 3) along the rows, of motions (..., m, 6)."""
+        return apply(self.reach, self.side @ motion)
+
+    def _flat_wrench(self, f: Array) -> Array:
+        """(..., 6 m) of contact forces (..., c, 3)."""
+        wrench = self.side.T @ apply(np.swapaxes(self.reach, -1, -2), f)
+        return wrench.reshape(wrench.shape[:-2] + (-1,))
+
+    def _stiffness(self, G: Array) -> Array:
+        """(..., 6 m, 6 m) of the bodies' motions, from that of the contacts (..., c, 3, 3)."""
+        count, m = self.side.shape
+        Q = np.swapaxes(self.reach, -1, -2) @ G @ self.reach
+        both = (self.side[:, :, None] * self.side[:, None, :]).reshape(count, m * m)
+        W = (both.T @ Q.reshape(Q.shape[:-2] + (36,))).reshape(Q.shape[:-3] + (m, m, 6, 6))
+        return np.swapaxes(W, -3, -2).reshape(Q.shape[:-3] + (6 * m, 6 * m))
+
+    def _push(self, v: Array) -> Array:
+        """(..., c) normal forces at velocities v; before bodies touch, only what goes beyond touching is damped."""
+        K, D, depth = self.c.stiffness, self.c.damping, self.c.depth
+        return np.maximum(K * depth + np.minimum(depth, 0.0) * D / self.h - (K * self.h + D) * v[..., 0], 0.0)
+
+    def _forces(self, v: Array, bound: Array) -> tuple[Array, Array]:
+        """Contact forces (..., c, 3) at velocities v and their slopes -df/dv (..., c, 3, 3)."""
+        push, slip = self._push(v), v[..., 1:]
+        size = np.sqrt(np.einsum("...i,...i->...", slip, slip) + CREEP * CREEP)
+        way = slip / size[..., None]
+        f = np.concatenate((push[..., None], -bound[..., None] * way), axis=-1)
+        G = np.zeros(v.shape + (3,))
+        G[..., 0, 0] = np.where(push > 0.0, self.c.stiffness * self.h + self.c.damping, 0.0)
+        G[..., 1:, 1:] = (bound / size)[..., None, None] * (np.eye(2) - way[..., :, None] * way[..., None, :])
+        return f, G
+
+    def _along(self, v: Array, dv: Array, bound: Array, curve: Array, straight: Array) -> Array:
+        """(...,) how far to go along the direction for the least potential.
+
+        The slope of the potential on the way, s curve - straight - f dv / h, rises steadily: false position finds its
+        zero.
+        """
+
+        def slope(s: Array) -> Array:
+            f, _ = self._forces(v + s[..., None, None] * dv, bound)
+            return s * curve - straight - np.einsum("...ci,...ci->...", f, dv) / self.h
+
+        low, high = np.zeros(curve.shape), np.ones(curve.shape)
+        above = slope(high)
+        whole = above <= 1e-6 * np.abs(straight)
+        if np.all(whole):
+            return high
+        below = slope(low)
+        for _ in range(LINE):
+            rise = np.where(above > below, above - below, 1.0)
+            s = np.clip(low - below * (high - low) / rise, low + 0.1 * (high - low), high - 0.1 * (high - low))
+            now = slope(s)
+            up = now > 0.0
+            high, above = np.where(up, s, high), np.where(up, now, above)
+            low, below = np.where(up, low, s), np.where(up, below, now)
+        return np.where(whole, 1.0, 0.5 * (low + high))

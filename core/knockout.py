@@ -1,0 +1,166 @@
+"""A body that is knocked out: its muscles go limp, it stops walking and falls, and the floor holds it.
+
+The clip it follows slows down and stands still while the tone fades, so that its joints' ranges stand still as well:
+a body on the floor has nothing to do with a clip that walks on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import touch
+from .actor import Actor, base_role
+from .blows import LONGEST, Blow
+from .dynamics import kinematics
+from .forces import Bumper, Calm, Capsules, Compliant, Floor, Force, Muscle
+from .forces.bumper import overlap
+from .hinges import Hinges
+from .model import Model, State
+from .reference import advance
+from .resample import hermite, rotations
+from .rotation import Array, cross
+from .spatial import apply
+from .tuning import HINGE_FREQUENCY
+
+CALM_FROM, CALM_RATE = 1.6, 80.0  # [s] after the blow from where on motion is damped, [1/s] at LONGEST
+STILL, SLOWING = 0.03, 0.3  # [m/s] of every point of the surface, from where on motion fades in so many [s]
+SLACK_FREQUENCY, SLACK_RATIO = 0.5, 0.7  # what flesh and ligaments damp: no spring, but the damper of such a muscle
+FLOOR_DEPTH, FLOOR_TIME = 0.002, 0.1  # [m] a point sinks under the whole weight, [s] in which it comes up again
+FLESH_DEPTH, FLESH_TIME, FLESH_FRICTION = 0.05, 0.05, 0.3  # the same of flesh on flesh
+SLIM = 0.8  # part of a capsule's radius that collides
+FINE = 1.0 / 240.0  # [s] between samples of the slowed clip
+RIGID = 1e6  # [1/s] pace of springs that are taken wholly at the end of a step
+TRUNK = ("pelvis", "hip", "spine", "neck", "head", "clavicle")
+
+
+@dataclass(frozen=True)
+class KnockOut:
+    """When it happens.
+
+    start: [s].  seconds: over which the muscles go limp.  longest: [s] until the body lies still.
+    """
+
+    start: float
+    seconds: float
+    longest: float
+
+    @classmethod
+    def of(cls, blows: Sequence[Blow]) -> "KnockOut":
+        """By the first blow that knocks the body out; ValueError where it keeps its senses."""
+        first = next((blow for blow in blows if blow.situation.falls), None)
+        if first is None:
+            raise ValueError("KnockOut: none of the blows knocks the body out")
+        return cls(first.start, first.situation.knock_out, LONGEST)
+
+    def pace(self, times: Array) -> Array:
+        """How fast the clip goes on, 1 to 0."""
+        x = np.clip((times - self.start) / self.seconds, 0.0, 1.0)
+        return 0.5 * (1.0 + np.cos(np.pi * x))
+
+    def tone(self, times: Array) -> Array:
+        """What is left of the muscles, 1 to 0; gone a little before the clip stands, so that they don't brake."""
+        return self.pace(times) ** 2
+
+    def clip_times(self, times: Array) -> Array:
+        """The moments of the clip that it follows: the integral of `pace`."""
+        since = np.clip(times - self.start, 0.0, self.seconds)
+        slowed = 0.5 * (since + self.seconds / np.pi * np.sin(np.pi * since / self.seconds))
+        return np.minimum(times, self.start) + slowed
+
+    def slowed(self, samples: Array, rotation: Array, position: Array) -> tuple[Array, tuple[Array, Array]]:
+        """(times, (rotation, position)) of the clip as the body follows it; samples: (T,) of joint poses (T, n, *)."""
+        before = samples[samples < self.start - 1e-9]
+        after = self.start + np.arange(int(np.ceil(self.seconds / FINE)) + 2) * FINE
+        times = np.concatenate((before, after))
+        at = self.clip_times(times)
+        return times, (rotations(samples, rotation, at), hermite(samples, position, at))
+
+    def calm(self, times: Array) -> Array:
+        """[1/s] damping of the whole body."""
+        x = np.clip((times - self.start - CALM_FROM) / (self.longest - SLOWING - CALM_FROM), 0.0, 1.0)
+        return CALM_RATE * x * x
+
+
+@dataclass(frozen=True, eq=False)
+class Ragdoll:
+    """What acts on a limp body besides its joints' ranges: floor, its own limbs, ligaments."""
+
+    knock: KnockOut
+    floor: Floor
+    bumper: Bumper
+    passive: tuple[Array, Array]
+
+    @classmethod
+    def of(
+        cls, knock: KnockOut, actor: Actor, model: Model, state: State, inertia: Array, hinges: Hinges,
+        height: float, moving: np.ndarray,
+    ) -> "Ragdoll":  # fmt: skip
+        surface = touch.points(actor)
+        weight = 9.81 * float(model.inertia[:, 5, 5].sum())
+        stiffness = weight / FLOOR_DEPTH
+        floor = Floor(surface.bodies, surface.places, height, stiffness, stiffness * FLOOR_TIME)
+        capsules = limbs(actor, moving)
+        pairs = capsules.pairs(model, [apart(actor, capsules)])
+        soft = np.full(len(pairs), weight / FLESH_DEPTH)
+        sunk = overlap(capsules, pairs, kinematics(model, state))
+        bumper = Bumper(capsules, pairs, soft, FLESH_TIME * soft, FLESH_FRICTION, sunk)
+        return cls(knock, floor, bumper, ligaments(inertia, hinges))
+
+    def forces(self, times: Array) -> list[Force]:
+        """Over the steps that begin at times (K,)."""
+        tone = self.knock.tone(times)
+        K, D = self.passive
+        n = len(K)
+        none = np.zeros((len(times), n, 6))
+        slack = Muscle(K, D, 1.0 - tone[:, None], np.full(n, np.inf), np.zeros(n), none, RIGID, RIGID)
+        return [slack, Calm(self.knock.calm(times)), Compliant([self.floor, self.bumper])]
+
+    def still(self, model: Model, now: float, states: Sequence[State]) -> bool:
+        """Whether the body is limp and no point of its surface moved faster than STILL in any of the states."""
+        if now < self.knock.start + self.knock.seconds:
+            return False
+        several = [np.stack([getattr(s, name) for s in states]) for name in ("rotation", "position", "twist")]
+        kin = kinematics(model, State(*several))
+        x = kin.p[:, self.floor.bodies] + apply(kin.R[:, self.floor.bodies], self.floor.points)
+        V = kin.V[:, self.floor.bodies]
+        v = V[..., 3:] + cross(V[..., :3], x)
+        return bool(np.einsum("tmi,tmi->tm", v, v).max() < STILL**2)
+
+
+def slowing(state: State, h: float, steps: int) -> list[State]:
+    """States that go on with the velocity of the first, which fades to zero over the steps of length h [s]."""
+    out = [state]
+    for k in range(steps):
+        part = 1.0 - (k + 0.5) / steps
+        twist = part * state.twist
+        out.append(State(*advance(out[-1], twist, h), twist))
+    return out
+
+
+def ligaments(inertia: Array, hinges: Hinges) -> tuple[Array, Array]:
+    """Stiffness and damping (n, 6, 6) of joints without tone: hinges stay hinges, and flesh damps."""
+    K, D = np.zeros_like(inertia), 4.0 * np.pi * SLACK_FREQUENCY * SLACK_RATIO * inertia
+    D[:, 3:] = 0.0
+    across = np.eye(3) - hinges.axis[:, :, None] * hinges.axis[:, None, :]
+    stiff = 2.0 * np.pi * HINGE_FREQUENCY
+    about = across @ inertia[hinges.bodies][:, :3, :3] @ across
+    K[hinges.bodies, :3, :3] = stiff**2 * about
+    D[hinges.bodies, :3, :3] += 2.0 * stiff * about
+    return K, D
+
+
+def limbs(actor: Actor, moving: np.ndarray) -> Capsules:
+    """The capsules of bodies that move by themselves, round ends inside their length."""
+    radius = SLIM * actor.masses.radius[actor.order]
+    length = np.linalg.norm(actor.axis, axis=-1)
+    bodies = np.flatnonzero(moving & (radius > 0.005) & (length > 0.0))
+    inset = np.minimum(radius, 0.45 * length)[bodies, None]
+    along = actor.axis[bodies] / length[bodies, None]
+    ends = np.stack((inset * along, actor.axis[bodies] - inset * along), axis=1)
+    return Capsules(bodies, ends, radius[bodies])
+
+
+def apart(actor: Actor, capsules: Capsules) -> list[int]:
+    """Capsules of the trunk, which never meet."""
+    return [i for i, body in enumerate(capsules.bodies) if base_role(actor.roles[body]) in TRUNK]

@@ -1,0 +1,61 @@
+"""Ranges of joints without tone: a limp body lies and folds as far as joints go, not as far as its clip's pose would.
+
+Hips and shoulders have their range about the middle of what anatomy allows; trunk, neck, hands and feet about the pose
+in which they went limp.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from . import tuning
+from .actor import Actor, base_role
+from .forces import Force, SwingTwist
+from .hinges import Hinges
+from .model import Model
+from .reference import Reference
+from .rotation import Array, between, conjugate, multiply, rotate
+
+FREE = 0.85  # part of a range in which nothing resists
+WIDER = 1.5  # times the range that a tense body uses
+# Of a biped: where the limb points in the middle of its range [side, forward, up], and half of the range: swing forward
+# and back, swing sideways, twist [deg].
+MIDDLE = {"upper_arm": (0.75, 0.4, -0.55), "thigh": (0.25, 0.7, -0.7)}
+BALL = {"upper_arm": (95.0, 85.0, 80.0), "thigh": (70.0, 50.0, 45.0)}
+STANDING = (60.0, 35.0, 35.0)  # of other figures' limbs, about how they stand
+
+
+def limits(
+    actor: Actor, model: Model, reference: Reference, moving: np.ndarray, inertia: Array, hinges: Hinges, bent: Array
+) -> list[Force]:
+    """Limits of the bodies that move, never narrower than the clip that the body follows; bent: as in `tuning.limit`.
+
+    moving: (n,) without the free base, which has no joint.
+    """
+    out: list[Force] = [replace(tuning.limit(actor, moving, inertia, hinges, bent, WIDER), soft=FREE)]
+    if balls := tuning.balls(actor, moving, inertia):
+        ranges = [BALL[base_role(actor.roles[i])] if _biped(actor) else STANDING for i in balls.bodies]
+        half = np.radians(np.array(ranges))
+        wide = replace(balls, soft=FREE, swing=half[:, :2], twist=half[:, [2, 2]] * [-1.0, 1.0])
+        out.append(SwingTwist.of_rest(model, reference, wide, _middle(actor, balls.bodies)))
+    return out
+
+
+def _middle(actor: Actor, bodies: np.ndarray) -> Array:
+    """(m, 4) joint rotations in the middle of the range."""
+    skeleton, anatomy = actor.skeleton, actor.anatomy
+    out = np.empty((len(bodies), 4))
+    for k, body in enumerate(bodies):
+        bone, above = actor.order[body], actor.order[actor.parent[body]]
+        turn = skeleton.rotation[bone]
+        if _biped(actor):
+            side, forward, up = MIDDLE[base_role(actor.roles[body])]
+            outward = anatomy.left if actor.roles[body].endswith(".L") else -np.asarray(anatomy.left)
+            wanted = side * outward + forward * np.asarray(anatomy.forward) + up * np.asarray(anatomy.up)
+            turn = multiply(between(rotate(turn, actor.masses.axis[bone]), wanted), turn)
+        out[k] = multiply(conjugate(skeleton.rotation[above]), turn)
+    return out
+
+
+def _biped(actor: Actor) -> bool:
+    return actor.anatomy.kind == "biped"

@@ -1,0 +1,64 @@
+"""Where a figure touches things: a few points of its surface, fixed in its bodies."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import segments
+from .actor import Actor
+from .rotation import Array, conjugate, rotate
+
+DIRECTIONS = 64  # in which the farthest points are taken: what lies between sticks out by 3 % of a radius
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """m points of the surface.  bodies: (m,) ascending.  places: (m, 3) body frame [m]."""
+
+    bodies: np.ndarray
+    places: Array
+
+    def world(self, q: Array, p: Array) -> Array:
+        """(..., m, 3) for world poses (..., n, 4), (..., n, 3)."""
+        return p[..., self.bodies, :] + rotate(q[..., self.bodies, :], self.places)
+
+
+def points(actor: Actor) -> Points:
+    """The points of each body's skin that lie farthest out in directions spread over the sphere; a capsule's where a
+    body has no skin."""
+    around = sphere(DIRECTIONS)
+    skin, masses = actor.skeleton.skin, actor.masses
+    found: dict[int, Array] = {}
+    if skin is not None:
+        home = segments.homes(actor.anatomy, masses.mass > 0.0)
+        owner = np.where(skin.owner >= 0, home[skin.owner], -1)
+        for bone in np.unique(owner[owner >= 0]).tolist():
+            own = skin.vertices[owner == bone] - actor.skeleton.head[bone]
+            own = rotate(conjugate(actor.skeleton.rotation[bone]), own * masses.scale) * actor.sign
+            found[bone] = own[np.unique(np.argmax(around @ own.T, axis=1))]
+    for bone in np.flatnonzero(masses.mass > 0.0).tolist():
+        if bone not in found:
+            ends = np.stack((np.zeros(3), actor.sign * masses.axis[bone]))
+            side = np.argmax(around @ ends.T, axis=1)
+            found[bone] = ends[side] + masses.radius[bone] * around
+    order = sorted(found, key=lambda bone: int(actor.body[bone]))
+    bodies = np.repeat([actor.body[bone] for bone in order], [len(found[bone]) for bone in order])
+    return Points(bodies.astype(int), np.concatenate([found[bone] for bone in order]))
+
+
+def sphere(count: int) -> Array:
+    """(count, 3) unit vectors spread evenly (Fibonacci's lattice)."""
+    k = np.arange(count) + 0.5
+    z = 1.0 - 2.0 * k / count
+    turn = np.pi * (1.0 + np.sqrt(5.0)) * k
+    across = np.sqrt(1.0 - z * z)
+    return np.stack((across * np.cos(turn), across * np.sin(turn), z), axis=-1)
+
+
+def floor(points: Points, q: Array, p: Array) -> float:
+    """Height of the floor [m] under world poses (T, n, 4), (T, n, 3): what the lowest point keeps to most of the time.
+
+    The tenth part of the frames in which it is lowest is left out: a toe that dips into the floor doesn't move it.
+    """
+    lowest = points.world(q, p)[..., 2].min(axis=-1)
+    return float(np.quantile(lowest, 0.1))

@@ -1,0 +1,176 @@
+"""A body that is knocked out: it falls like one, lies on the floor, and stays there while the clip walks on."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import hinges, touch
+from core.dynamics import balance, kinematics
+from core.errors import SituationError
+from core.fall import Falling, fall
+from core.forces import Capsules
+from core.knockout import KnockOut
+from core.model import State
+from core.react import Hit, run
+from core.reference import to_joints, to_world
+from core.resample import hermite, rotations
+from core.rotation import exp, multiply, to_matrix
+from core.simulate import Run, simulate
+from core.situation import named
+
+from .figures import build
+from .test_react import HIT, actor_of, clip_of
+
+FALLS = {"knock_out": {}, "knock_out_back": {}, "shoulder_front": {"end": "stay", "knock_out": 0.5}}
+
+
+@pytest.fixture(scope="module")
+def actor():
+    return actor_of(build(skin=True))
+
+
+@pytest.fixture(scope="module")
+def clip(actor):
+    return clip_of(actor.skeleton, seconds=8.0)
+
+
+@pytest.fixture(scope="module", params=FALLS)
+def fallen(request, actor, clip):
+    return run(fall(actor, clip, named(request.param).with_changes(**FALLS[request.param]), HIT))
+
+
+def path(reaction, clip):
+    """World poses (K, n, 4), (K, n, 3) at the reaction's own times."""
+    q, p = to_joints(reaction.model, *reaction.actor.canonical(clip))
+    q, p = rotations(clip.times, q, reaction.times), hermite(clip.times, p, reaction.times)
+    return to_world(reaction.model, multiply(q, exp(reaction.turn)), p + reaction.travel)
+
+
+def surface(reaction, clip):
+    """(times from the blow, heights above the floor and speeds of points of the surface)."""
+    points = touch.points(reaction.actor)
+    places = points.world(*path(reaction, clip))
+    height = touch.floor(points, *reaction.actor.canonical(clip))
+    speed = np.linalg.norm(np.diff(places, axis=0), axis=-1) / np.diff(reaction.times)[:, None]
+    return reaction.times - reaction.start, places[..., 2] - height, speed
+
+
+def test_the_body_lies_within_four_seconds(fallen, clip):
+    since, height, speed = surface(fallen, clip)
+    assert since[-1] <= 4.0 + 1e-6
+    pelvis = fallen.actor.first("pelvis")
+    assert height[0][touch.points(fallen.actor).bodies == pelvis].min() > 0.7
+    assert height[-1].max() < 0.6, "no part of it stands"
+    assert speed[-1].max() < 0.01
+
+
+def test_it_falls_as_fast_as_a_body_does(fallen, clip):
+    since, height, speed = surface(fallen, clip)
+    head = touch.points(fallen.actor).bodies == fallen.actor.first("head")
+    down = since[np.argmax(height[:, head].min(axis=1) < 0.1)]
+    assert 0.5 < down < 1.6, "free fall from 1.6 m takes 0.57 s, a toppling pole 1.3 s"
+    assert speed.max() < 12.0
+
+
+def test_it_does_not_sink_into_the_floor(fallen, clip):
+    since, height, _ = surface(fallen, clip)
+    assert height.min() > -0.03, "for an instant: a straight arm that the whole body falls on"
+    assert height[since > since[-1] - 0.3].min() > -0.01
+
+
+def test_it_stays_while_the_clip_walks_on(fallen, clip):
+    later = clip.times > fallen.times[-1]
+    q, p = fallen.poses(clip)
+    assert np.count_nonzero(later) > 24
+    assert np.ptp(q[later], axis=0).max() < 1e-12 and np.ptp(p[later], axis=0).max() < 1e-12
+    own, _ = fallen.actor.canonical(clip)
+    assert np.ptp(own[later], axis=0).max() > 0.1, "the clip does move"
+
+
+def test_it_starts_from_the_clip(fallen, clip):
+    assert np.abs(fallen.turn[0]).max() < 1e-9 and np.abs(fallen.travel[0]).max() < 1e-9
+    before = clip.times <= fallen.start
+    q, p = fallen.poses(clip)
+    own_q, own_p = fallen.actor.canonical(clip)
+    np.testing.assert_allclose(p[before], own_p[before], atol=1e-9)
+
+
+def test_knees_and_elbows_bend_as_they_may(fallen, clip):
+    q, p = path(fallen, clip)
+    R = to_matrix(q)
+    found = hinges.find(fallen.actor, fallen.moving, *(lambda q, p: (to_matrix(q), p))(*fallen.actor.canonical(clip)))
+    bend = np.degrees(hinges.bend(fallen.actor, found, R, p))
+    assert bend.min() > -20.0 and bend.max() < 170.0
+
+
+def test_limbs_stay_out_of_the_trunk(fallen, clip):
+    q, p = path(fallen, clip)
+    kin = kinematics(fallen.model, State(*to_joints(fallen.model, q, p), np.zeros(q.shape[:-1] + (6,))))
+    radius = fallen.actor.masses.radius[fallen.actor.order]
+    bodies = np.flatnonzero(fallen.moving)
+    ends = np.stack((np.zeros((len(bodies), 3)), fallen.actor.axis[bodies]), axis=1)
+    cores = Capsules(bodies, ends, radius[bodies]).cores(kin).mean(axis=-2)
+    trunk = [fallen.actor.first(role) for role in ("pelvis", "spine.1", "chest")]
+    for role in ("hand.L", "hand.R", "shin.L", "shin.R"):
+        limb = fallen.actor.first(role)
+        for part in trunk:
+            apart = cores[:, list(bodies).index(limb)] - cores[:, list(bodies).index(part)]
+            assert np.linalg.norm(apart, axis=-1).min() > 0.5 * radius[part], (role, part)
+
+
+def test_the_same_input_gives_the_same_fall(actor, clip):
+    first, again = (run(fall(actor, clip, named("knock_out"), HIT)) for _ in range(2))
+    assert np.array_equal(first.turn, again.turn) and np.array_equal(first.times, again.times)
+
+
+def test_a_given_floor_counts(actor, clip):
+    low = run(fall(actor, clip, named("knock_out"), replace(HIT, ground=-0.5)))
+    points = touch.points(actor)
+    assert points.world(*path(low, clip))[-1, :, 2].min() == pytest.approx(-0.5 * actor.masses.scale, abs=0.01)
+
+
+def test_the_blow_gives_its_momentum(actor, clip):
+    """Two falls that differ in the impulse alone differ by it in momentum, before the floor can tell."""
+    momentum = []
+    for impulse in (5.0, 10.0):
+        situation = named("knock_out_back").with_changes(impulse=impulse, gain=1.0, contact=0.01)
+        stage = Falling(actor, clip, [(situation, replace(HIT, ground=-1.0))], {}, {})
+        reference = stage.reference(stage.start, 4, 1 / 240)
+        *_, last = simulate(stage.model, reference, stage.forces(reference), actor.gravity, Run(0, reference.state(0)))
+        momentum.append(balance(stage.model, kinematics(stage.model, last.state), actor.gravity).momentum[3:])
+    np.testing.assert_allclose(momentum[1] - momentum[0], 5.0 * stage.blows[0].direction, atol=0.35)
+
+
+def test_a_rig_without_legs_cannot_fall(actor, clip):
+    loose = {name: "a constraint" for name in actor.names if "thigh" in name}
+    with pytest.raises(SituationError, match="can't fall"):
+        run(fall(actor, clip, named("knock_out"), HIT, fixed=loose))
+
+
+def test_the_clip_slows_down_with_its_own_pace():
+    knock = KnockOut(1.0, 0.4, 4.0)
+    times = np.linspace(0.5, 2.0, 3001)
+    rate = np.gradient(knock.clip_times(times), times)
+    np.testing.assert_allclose(rate, knock.pace(times), atol=1e-3)
+    assert knock.tone(np.array([0.9, 1.4]))[1] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_points_of_the_surface_reach_as_far_as_the_skin(actor, rng):
+    points = touch.points(actor)
+    skeleton = actor.skeleton
+    height = skeleton.skin.vertices * actor.masses.scale
+    q, p = skeleton.rotation[actor.order], skeleton.head[actor.order] * actor.masses.scale
+    places = points.world(q, p)
+    for direction in rng.normal(size=(20, 3)):
+        d = direction / np.linalg.norm(direction)
+        assert (height @ d).max() - (places @ d).max() < 0.004
+
+
+def test_a_toe_that_dips_does_not_move_the_floor(actor, clip):
+    points = touch.points(actor)
+    q, p = actor.canonical(clip)
+    dipped = p.copy()
+    dipped[10:14, :, 2] -= 0.05
+    assert touch.floor(points, q, dipped) == pytest.approx(touch.floor(points, q, p), abs=0.004)
+    assert Hit(1.0).ground is None
