@@ -6,7 +6,7 @@ ENVS/bpy-4.5/bin/python -m tools.seed_tests DATA_FOLDER [STRIPS_FOLDER]    write
 import contextlib
 import io
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from . import moments, seed_tests_page
@@ -38,13 +38,14 @@ class Bench:
 
     def __init__(self, data, strips):
         self.ours = moments.start()
-        self.data, self.strips = data, strips
+        self.data, self.strips, self.jobs = data, strips, {}
         import bpy
 
         self.bpy = bpy
 
     def walking(self, rig):
         """The rig's armature with its walk."""
+        self.jobs.clear()
         return moments.opened(self.ours, self.data, rig)
 
     def waving(self, rig):
@@ -73,10 +74,9 @@ class Bench:
 
     def result(self, armature, situation, strip=""):
         """Solve and judge, a quarter into the clip; draw where a strip's name is given."""
-        bpy, errors = self.bpy, self.ours("core.errors")
-        jobs, quality = self.ours("blender_addon.job"), self.ours("blender_addon.quality")
+        errors, quality = self.ours("core.errors"), self.ours("blender_addon.quality")
         try:
-            job = jobs.read(bpy.context, armature, situation)
+            job = self.job(armature, situation)
             reaction = self.ours("core.react").run(job.solve())
         except errors.CoreError as error:
             return Result("refused", (str(error),))
@@ -84,6 +84,13 @@ class Bench:
         if self.strips and strip:
             self._draw(job, reaction, self.strips / (strip + ".png"))
         return Result(verdict.grade, tuple(ours.told(verdict)))
+
+    def job(self, armature, situation):
+        """The Job; what is read of the scene serves all situations that last as long, until an armature is opened."""
+        key = armature.name, situation.envelope.duration
+        if key not in self.jobs:
+            self.jobs[key] = self.ours("blender_addon.job").read(self.bpy.context, armature, situation)
+        return replace(self.jobs[key], hits=((situation, self.jobs[key].hits[0][1]),), warnings=[])
 
     def _draw(self, job, reaction, path):
         """The film strip of a reaction, which is taken off again."""
