@@ -236,7 +236,7 @@ def test_inspect(run, data, tmp_path):
     assert status == 0 and facts["kind"] == "biped" and facts["bones"] == 23 and facts["fps"] == 24.0
     assert facts["roles"]["upperarm.l"] == "upper_arm.L" and facts["body_height_m"] == 1.75
     assert len(facts["actions"]) == 11 and "Walking_A" in facts["action"] and "walk" in facts["action_choice"]
-    assert not facts["refused"] and set(facts["situations"].values()) == {""} and len(facts["situations"]) == 10
+    assert not facts["refused"] and set(facts["situations"].values()) == {""} and len(facts["situations"]) == 12
     assert all(word in out for word in ("upperarm.l", "Walking_A", "biped", "shoulder_front"))
     assert "Walking_A" in err
 
