@@ -1,7 +1,8 @@
 """Two bones to a target in closed form: the last millimetres of a leg.
 
-The limb bends at its knee about the axis it bends about already, then turns as a whole on the shortest way, so the
-plane of the knee is kept and no knee flips.
+The limb bends at its knee about the axis it bends about already, to the side it bends to already, then turns as a whole
+on the shortest way, so the plane of the knee is kept and no knee flips.  A knee that is a little overstretched gives
+way to the right side where it has to bend more.
 """
 
 from dataclasses import dataclass
@@ -37,7 +38,7 @@ def reach(limb: Limb, q: Array, p: Array, target: Array) -> tuple[Array, Array]:
     most = np.maximum(_length(u) * _length(flat), 1e-12)
     goal = target - hip
     wanted = 0.5 * (_dot(goal, goal) - _dot(u, u) - _dot(w, w)) / most
-    bend = exp((np.arccos(np.clip(wanted, -1.0, 1.0)) - bent)[:, None] * axis)
+    bend = exp((_signed(np.arccos(np.clip(wanted, -1.0, 1.0)), bent) - bent)[:, None] * axis)
     swing = between(u + rotate(bend, w), goal)
     return swing, multiply(swing, bend)
 
@@ -58,6 +59,15 @@ def place(
     }
     for body, rotation in new.items():
         joints[:, body] = slerp(joints[:, body], rotation, part)
+
+
+def _signed(wanted: Array, bent: Array) -> Array:
+    """(T,) the bend that is wanted, of the sign that suits a limb bent by `bent` [rad]; equal sizes give `bent` itself."""
+    back = np.abs(bent)
+    more = np.clip((wanted - back) / np.maximum(back, 1e-3), 0.0, 1.0)
+    slight = np.clip(2.0 - back / BENT, 0.0, 1.0)
+    over = slight * more * more * (3.0 - 2.0 * more)
+    return np.where(bent >= 0.0, wanted, wanted * (2.0 * over - 1.0))
 
 
 def _axis(u: Array, w: Array, hinge: Array) -> Array:

@@ -16,6 +16,7 @@ STRETCH, RECENT = 24, 12  # sub-steps simulated with one length, and those of th
 APART, WHOLE = 0.08, 0.3
 FINEST = SUBSTEP * 0.5**HALVINGS - 1e-9  # [s] for turns that are too fast
 LAST_RESORT = FINEST / 8.0  # [s] where all else breaks down
+FRESH = 0.1  # [s] after a contact, up to which sub-steps are half as long: even a gentle blow is as good as it is small
 TAIL = (0.7, 1.0)  # [s] after the last contact, from where on calm sub-steps are twice and four times as long
 
 
@@ -30,12 +31,16 @@ def too_fast(run: Run, h: float) -> bool:
     return run.apart * h > APART or run.fastest * h > WHOLE
 
 
-def relaxed(last: Blow, runs: Sequence[Run], now: float, h: float, halvings: int, finer: int) -> int:
-    """Halvings for the next stretch: one less where the runs of the last one allow it.
+def least(blows: Sequence[Blow], now: float, finer: int) -> int:
+    """Halvings below which a stretch that begins now may not go; finer: those that the muscles need."""
+    since = [now - blow.start - blow.contact for blow in blows]
+    landed = [s for s, blow in zip(since, blows, strict=True) if blow.start <= now + 1e-6]
+    if landed and min(landed) < FRESH - 1e-6:
+        return finer + 1
+    return finer - sum(since[-1] >= moment - 1e-6 for moment in TAIL)
 
-    last: the last blow.  h: [s] sub-step of the stretch that ended now.  finer: halvings that the muscles need.
-    """
-    since = now - last.start - last.contact
-    least = finer - sum(since >= moment - 1e-6 for moment in TAIL)
+
+def relaxed(runs: Sequence[Run], h: float, halvings: int, least: int) -> int:
+    """Halvings for the next stretch: one less where the runs of the last one, with sub-steps h [s], allow it."""
     calm = halvings > least and not any(too_fast(run, 2.0 * h) for run in runs[-RECENT:])
     return halvings - 1 if calm else halvings

@@ -189,6 +189,7 @@ def _solve(stage: Stage, clip: Clip) -> Generator[float, None, Reaction]:
     parts: list[_Stretch] = []
     now, halvings, before, arrived = stage.start, stage.finer, None, None
     while now < end - 1e-6:
+        halvings = max(halvings, pace.least(stage.blows, now, stage.finer))
         h = SUBSTEP * 0.5**halvings
         length = min(pace.stretch(stage.blows, now, h), end - now)
         steps = max(int(np.ceil(length / h - 1e-6)), 1)
@@ -208,7 +209,7 @@ def _solve(stage: Stage, clip: Clip) -> Generator[float, None, Reaction]:
         parts.append(_Stretch(reference, runs))
         arrived, before = runs[-1], h
         now = float(reference.times[-1])
-        halvings = pace.relaxed(stage.blows[-1], runs, now, h, halvings, stage.finer)
+        halvings = pace.relaxed(runs, h, halvings, pace.least(stage.blows, now, stage.finer))
         if halvings < stage.finer and parts[-1].asleep(stage, end):
             break
     return _reaction(stage, parts).footed(clip)

@@ -46,12 +46,12 @@ def test_the_nearest_point_of_the_ground_between_feet(rng):
         assert best - np.linalg.norm(found - x) < 0.03
 
 
-def bent_leg(skeleton):
+def bent_leg(skeleton, by=1.2):
     actor = actor_of(skeleton)
     model = actor.model(np.ones(len(actor.names), dtype=bool), actor.first("pelvis"))
     limb = ik.Limb(*(actor.first(f"{r}.L") for r in ("thigh", "shin", "foot")), actor.hinge_axis(actor.first("shin.L")))
     q, p = to_joints(model, *(x[0][None] for x in actor.canonical(standing(skeleton, 0.5))))
-    q[0, limb.lower] = multiply(q[0, limb.lower], exp(1.2 * limb.axis))
+    q[0, limb.lower] = multiply(q[0, limb.lower], exp(by * limb.axis))
     return model, limb, q, p
 
 
@@ -71,6 +71,26 @@ def test_two_bones_reach_their_target_and_keep_their_knee(skeleton, rng):
         assert after @ before > 0.9 * np.linalg.norm(after) * np.linalg.norm(before)
         others = [i for i in range(model.n) if i not in (limb.upper, limb.lower, limb.end)]
         np.testing.assert_array_equal(new[0, others], joints[0, others])
+
+
+@pytest.mark.parametrize("by", (-1.2, -0.6, -0.3, -0.15, -0.02, 0.0, 0.02, 0.6))
+def test_a_leg_at_its_target_is_left_as_it_is(skeleton, by):
+    """Whichever side the clip bends its knee to."""
+    model, limb, joints, at = bent_leg(skeleton, by)
+    q, p = to_world(model, joints, at)
+    swing, lower = ik.reach(limb, q, p, p[:, limb.end])
+    assert angle(swing, np.array([1.0, 0, 0, 0])) < 1e-6 and angle(lower, np.array([1.0, 0, 0, 0])) < 1e-6
+
+
+@pytest.mark.parametrize("by", (-1.2, -0.6))
+def test_a_knee_that_bends_the_other_way_reaches_there_too(skeleton, by):
+    model, limb, joints, at = bent_leg(skeleton, by)
+    q, p = to_world(model, joints, at)
+    target = p[:, limb.end] + (0.02, -0.03, 0.04)
+    swing, lower = ik.reach(limb, q, p, target)
+    ik.place(model, limb, q, joints, swing, lower, q[:, limb.end], np.ones(1))
+    assert np.linalg.norm(to_world(model, joints, at)[1][0, limb.end] - target[0]) < 1e-9
+    assert angle(lower, swing) < 0.3
 
 
 def test_a_target_out_of_reach_is_pointed_at(skeleton):
