@@ -62,7 +62,7 @@ def place(
 
 
 def _signed(wanted: Array, bent: Array) -> Array:
-    """(T,) the bend that is wanted, of the sign that suits a limb bent by `bent` [rad]; equal sizes give `bent` itself."""
+    """(T,) the bend that is wanted [rad], to the side to which the limb bends already; the same size gives `bent`."""
     back = np.abs(bent)
     more = np.clip((wanted - back) / np.maximum(back, 1e-3), 0.0, 1.0)
     slight = np.clip(2.0 - back / BENT, 0.0, 1.0)

@@ -7,7 +7,7 @@ from .figures import build
 from .test_react import actor_of, clip_of
 
 pytest.importorskip("mujoco")
-from tools import answers, directions, directions_page  # noqa: E402  they import MuJoCo
+from tools.quality import answers, directions, directions_page  # noqa: E402  they import MuJoCo
 
 SIDES = [(0, -1, 0), (0, 1, 0), (1, 0, 0), (1, 1, 0)]  # none runs along a bone that is hit
 CELLS = [(part, side) for part in ("head", "chest", "belly", "hips") for side in SIDES]

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import installed, moments
+from .. import installed
+from . import moments
 from . import ours as presets
 
 TARGET = presets.TARGET.parent / "calibration.md"

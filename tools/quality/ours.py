@@ -7,7 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .. import installed, moments
+from .. import installed
+from . import moments
 
 TARGET = Path(__file__).resolve().parent.parent.parent / "docs" / "quality_ours.md"
 RIGS = ("demo", "kaykit", "cyberpunk", "pab")

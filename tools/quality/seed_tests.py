@@ -1,6 +1,6 @@
 """Tests I to VI of de Heras Ciechomski 2001 on our rigs, graded and drawn; runs in a bpy environment.
 
-ENVS/bpy-4.5/bin/python -m tools.seed_tests DATA_FOLDER [STRIPS_FOLDER]    writes docs/tests_of_the_document.md
+ENVS/bpy-4.5/bin/python -m tools.quality.seed_tests DATA_FOLDER [STRIPS_FOLDER]    writes docs/tests_of_the_document.md
 """
 
 import contextlib
@@ -9,10 +9,9 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from . import moments, seed_tests_page
-from .quality import corpus, ours
+from . import corpus, moments, ours, seed_tests_page
 
-TARGET = Path(__file__).resolve().parent.parent / "docs" / "tests_of_the_document.md"
+TARGET = Path(__file__).resolve().parents[2] / "docs" / "tests_of_the_document.md"
 SIDES = {"shoulder": ("front", "back", "inside", "outside"), "leg": ("front", "back", "inside", "outside")}
 SIDES["chest"] = ("front", "back")
 WAVES = {  # what is blended over the walk, for it to wave: file, action

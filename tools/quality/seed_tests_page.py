@@ -14,7 +14,7 @@ WAYS = {
     "impulse": "The presets as they are: a blow on an articulated body",
     "velocities": "The document's velocity tables, with its envelope and its 0.15 s of simulation, then held",
 }
-COMMAND = "ENVS/bpy-4.5/bin/python -m tools.seed_tests DATA_FOLDER [STRIPS_FOLDER]"
+COMMAND = "ENVS/bpy-4.5/bin/python -m tools.quality.seed_tests DATA_FOLDER [STRIPS_FOLDER]"
 
 
 def text(cells, waves, beasts):

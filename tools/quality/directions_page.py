@@ -8,7 +8,7 @@ VELOCITY = 1e-6  # relative, of the initial velocity against MuJoCo's
 ALONG = 30.0  # [deg] off the articulated body's own answer
 FALLS, GROWS = 0.95, 1.5  # a stronger hit's peak beside the one below; the strongest's beside the weakest
 LETTERS = (("left", "right"), ("forward", "back"), ("up", "down"))
-COMMAND = "ENVS/core/bin/python -m tools.directions DATA_FOLDER"
+COMMAND = "ENVS/core/bin/python -m tools.quality.directions DATA_FOLDER"
 
 
 def name(direction):

@@ -1,6 +1,6 @@
 """Rigs and their clips around a hit, read with the add-on and kept as plain arrays; runs in a bpy environment.
 
-ENVS/bpy-4.5/bin/python -m tools.moments DATA_FOLDER OUT_FOLDER RIG...    writes OUT_FOLDER/RIG.npz
+ENVS/bpy-4.5/bin/python -m tools.quality.moments DATA_FOLDER OUT_FOLDER RIG...    writes OUT_FOLDER/RIG.npz
 """
 
 import importlib
@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from . import extension, installed
-from .quality import corpus, read
+from .. import extension, installed
+from . import corpus, read
 
 RIGS = {  # file, file of clips, action
     "demo": ("", "", "Walk"),

@@ -1,6 +1,6 @@
 """Hits from 26 directions on 8 parts of the body in 3 strengths, on two characters: does the body answer as it must?
 
-ENVS/core/bin/python -m tools.directions DATA_FOLDER    writes docs/directions.md
+ENVS/core/bin/python -m tools.quality.directions DATA_FOLDER    writes docs/directions.md
 """
 
 import subprocess
@@ -17,9 +17,10 @@ from core.anatomy import analyse
 from core.bodies import measure
 from core.skeleton import Clip, Skeleton, Skin
 
-from . import answers, directions_page, environments
+from .. import environments
+from . import answers, directions_page
 
-TARGET = Path(__file__).resolve().parent.parent / "docs" / "directions.md"
+TARGET = Path(__file__).resolve().parents[2] / "docs" / "directions.md"
 CHARACTERS = ("demo", "cyberpunk")
 STRENGTHS = ("pistol", "rifle", "shotgun")  # names in core/strengths.toml, with the gains that stand there
 PARTS = {  # what is hit: situation, bone, how far along it
@@ -38,7 +39,7 @@ PROCESSES = 2
 
 def main(data):
     with tempfile.TemporaryDirectory() as folder:
-        reader = [str(environments.python("bpy-4.5")), "-m", "tools.moments", str(data), folder, *CHARACTERS]
+        reader = [str(environments.python("bpy-4.5")), "-m", "tools.quality.moments", str(data), folder, *CHARACTERS]
         subprocess.run(reader, check=True)
         work = [(str(Path(folder) / (rig + ".npz")), part) for rig in CHARACTERS for part in PARTS]
         with ProcessPoolExecutor(PROCESSES) as pool:
@@ -48,7 +49,7 @@ def main(data):
 
 
 def loaded(file):
-    """(Actor, Clip, frame of the hit) of a file that `tools.moments` wrote."""
+    """(Actor, Clip, frame of the hit) of a file that `tools.quality.moments` wrote."""
     kept = np.load(file)
 
     def group(name):
