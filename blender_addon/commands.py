@@ -246,11 +246,11 @@ def _tell(done, outputs):
     _tell_choice(facts)
     for warning in facts["warnings"]:
         print(warning, file=sys.stderr)
-    bone, peak = max(facts["peak_deg"].items(), key=lambda item: item[1])
+    bone, after = facts["peak_bone"], facts["time_to_peak_s"]
     print(quality.as_text(facts["quality"], "Quality"))
     for hit in facts["hits"]:
         print("{situation} hits '{bone}' at frame {frame:g}, {impulse:.3g} N s.".format(**hit))
-    print("'{}' turns most, {:.1f} degrees after {:.2f} s.".format(bone, peak, facts["time_to_peak_s"]))
+    print("'{}' turns most, {:.1f} degrees after {:.2f} s.".format(bone, facts["peak_deg"][bone], after))
     for path in outputs.paths.values():
         print("Wrote {}".format(path))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
+from ..core.actor import base_role
 from ..core.rotation import angle, conjugate, multiply, rotate
 from ..core.skeleton import Clip
 from . import clip as clips
@@ -89,12 +90,22 @@ def deviations(job, before, after, frames):
     return np.degrees(angle(own, joint))
 
 
+def _answering(job, reaction):
+    """Bodies that move because a situation says so or are struck; all that move where that is none."""
+    simulated = {role for blow in reaction.blows for role in blow.situation.simulate}
+    struck = {blow.struck for blow in reaction.blows}
+    moving = np.flatnonzero(reaction.moving)
+    chosen = [i for i in moving if base_role(job.actor.roles[i]) in simulated or i in struck]
+    return np.array(chosen) if chosen else moving
+
+
 def measured(job, reaction, at, before, after):
     """Peaks and errors of a reaction, from what Blender showed before and after it was applied.
 
     peak_deg: per simulated bone the largest deviation of its joint, i.e. of its orientation relative to its
         anatomical parent's (for a bone without one, in the world), from the clip, at the keyed frames.
-    time_to_peak_s: from the hit to the largest of all peaks.
+    peak_bone, time_to_peak_s: the largest of all peaks, and when it was, from the hit on; of the bones that the
+        situations simulate, not of the legs that only catch the body, which may step a second later.
     clip_error_before_hit_deg: worst difference of any bone's orientation in the world from the clip before the hit.
     return_error_deg: the same from the end of the reaction on; None for a body that stays down.
     rest: how such a body lies, see `rested`.
@@ -102,8 +113,10 @@ def measured(job, reaction, at, before, after):
     turns = deviations(job, before, after, at.during)
     moving = np.flatnonzero(reaction.moving)
     peaks = turns.max(axis=0)
-    latest = np.unravel_index(np.argmax(turns[:, moving]), (len(at.during), len(moving)))[0]
+    answering = _answering(job, reaction)
+    latest, most = np.unravel_index(np.argmax(turns[:, answering]), (len(at.during), len(answering)))
     return {
+        "peak_bone": job.actor.names[answering[most]],
         "peak_deg": {job.actor.names[i]: round(float(peaks[i]), 4) for i in moving},
         "time_to_peak_s": round(float(at.during[latest] - at.during[0]) / job.clip.fps, 4),
         "return_error_deg": None if job.falls else differences(before, after, at.after),
