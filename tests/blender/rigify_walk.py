@@ -1,7 +1,7 @@
 """A generated Rigify human that walks: legs by IK, arms by FK, the spine by its torso and chest controls.
 
 Rigify ships with Blender; what is generated here is its own, nothing of ours.  In 4.2 and 4.3 its generation spoils the
-memory of the Blender it runs in (later imports and exports crash), so another one generates and the tests open its file.
+memory of the Blender it runs in (later imports and exports crash): another one generates, and the tests open its file.
 """
 
 import math
