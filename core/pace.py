@@ -16,7 +16,7 @@ STRETCH, RECENT = 24, 12  # sub-steps simulated with one length, and those of th
 APART, WHOLE = 0.08, 0.3
 FINEST = SUBSTEP * 0.5**HALVINGS - 1e-9  # [s] for turns that are too fast
 LAST_RESORT = FINEST / 8.0  # [s] where all else breaks down
-FRESH = 0.1  # [s] after a contact, up to which sub-steps are half as long, and in it a quarter: gentle blows count too
+FRESH = 0.1  # [s] after a contact, up to which sub-steps are at most half as long, and in it a quarter
 TAIL = (0.7, 1.0)  # [s] after the last contact, from where on calm sub-steps are twice and four times as long
 
 
@@ -36,7 +36,7 @@ def least(blows: Sequence[Blow], now: float, finer: int) -> int:
     since = [now - blow.start - blow.contact for blow in blows]
     landed = [s for s, blow in zip(since, blows, strict=True) if blow.start <= now + 1e-6]
     if landed and min(landed) < FRESH - 1e-6:
-        return finer + (2 if min(landed) < -1e-6 else 1)
+        return max(finer, 2 if min(landed) < -1e-6 else 1)
     return finer - sum(since[-1] >= moment - 1e-6 for moment in TAIL)
 
 
