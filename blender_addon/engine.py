@@ -14,7 +14,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ..core.errors import CoreError
-from ..core.rotation import conjugate, multiply
+from ..core.rotation import conjugate, continuous, multiply
 from . import actions, export, layer_undo, records, rig, sampling, timing
 from .actions import Channel, Curve, bone_path
 
@@ -192,28 +192,20 @@ def _channels(double, names, matrices):
                 above["parent_matrix"] = Matrix(matrices[t, index[bone.parent.name]])
                 above["parent_matrix_local"] = bone.parent.matrix_local
             local[t, i] = bone.convert_local_to_pose(Matrix(matrix), bone.matrix_local, invert=True, **above)
-    parts = _parted(local.reshape(-1, 4, 4))
-    return tuple(_continuous(part.reshape(*matrices.shape[:2], -1)) for part in parts)
+    return _parted(local)
 
 
 def _parted(matrices):
-    """Location (T, 3), quaternion (T, 4) and scale (T, 3) of matrices (T, 4, 4)."""
-    parts = [Matrix(matrix).decompose() for matrix in matrices]
-    return tuple(np.array([part[k] for part in parts]) for k in range(3))
-
-
-def _continuous(values):
-    """Quaternions (T, n, 4) of one sign over time; anything else as it is."""
-    if values.shape[-1] == 4:
-        flips = np.where(np.sum(values[1:] * values[:-1], axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
-        values[1:] *= np.cumprod(flips, axis=0)
-    return values
+    """Location (T, ..., 3), quaternion (T, ..., 4) of one sign over time, and scale (T, ..., 3) of (T, ..., 4, 4)."""
+    parts = [Matrix(matrix).decompose() for matrix in matrices.reshape(-1, 4, 4)]
+    place, turn, size = (np.array([part[k] for part in parts]).reshape(*matrices.shape[:-2], -1) for k in range(3))
+    return place, continuous(turn), size
 
 
 def _difference(base, whole, order):
     """The channels that lead from the base to the whole, in the engine's order of turns."""
     turn = multiply(conjugate(base[1]), whole[1]) if order == "LOCAL" else multiply(whole[1], conjugate(base[1]))
-    return whole[0] - base[0], _continuous(turn), whole[2] / base[2]
+    return whole[0] - base[0], continuous(turn), whole[2] / base[2]
 
 
 def _markers(context, double, hits):

@@ -4,9 +4,11 @@ Curves that no reaction touches are copied as they are; the others get a key at 
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
+from ..core.rotation import continuous
 from . import actions, layer, layer_undo, nla, records, rig, sampling, timing
 from .actions import Curve
 
@@ -69,6 +71,7 @@ def _sampled(context, armature, channels, frames):
     """Curves of the bone and object channels among them, as the scene shows them."""
     skeleton = rig.read(context, armature)
     _, _, shown = sampling.sample_scene(context, armature, skeleton, frames)
+    shown = replace(shown, quaternion=continuous(shown.quaternion))  # between keys Blender mixes components
     index = {name: i for i, name in enumerate(skeleton.names)}
     curves = []
     for channel in sorted(channels):
@@ -76,20 +79,6 @@ def _sampled(context, armature, channels, frames):
         if view is not None:
             group = sampling.bone_of(channel.path) or "Object Transforms"
             curves.append(Curve(channel, group, view.copy()))
-    return _continuous(curves)
-
-
-def _continuous(curves):
-    """Quaternions that never change their sign between two frames: between keys Blender mixes components."""
-    whole = {}
-    for curve in curves:
-        if curve.channel.path.endswith("rotation_quaternion"):
-            whole.setdefault(curve.channel.path, []).append(curve.values)
-    for parts in whole.values():
-        values = np.stack(parts, axis=-1)
-        turns = np.cumprod(np.where(np.sum(values[1:] * values[:-1], axis=-1) < 0.0, -1.0, 1.0))
-        for part in parts:
-            part[1:] *= turns
     return curves
 
 

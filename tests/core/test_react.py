@@ -140,8 +140,7 @@ def test_distal_bones_peak_later(skeleton):
         far = np.linalg.norm(away - away[:, [reaction.actor.first("pelvis")]], axis=-1)[first]
         for chain in (["spine.02", "neck", "head"], ["spine.02", "upper_arm.L", "forearm.L", "hand.L"]):
             peaks = [int(far[:, reaction.actor.names.index(name)].argmax()) for name in chain]
-            assert peaks == sorted(peaks), (situation, chain, peaks)
-            assert len(set(peaks)) > len(chain) - 2, (situation, chain, peaks)  # the neck's joint ends the spine
+            assert peaks == sorted(set(peaks)), (situation, chain, peaks)
 
 
 @pytest.mark.parametrize("change", ["small", "large", "turned", "late", "fps60", "fps30"])
