@@ -12,25 +12,23 @@ import numpy as np
 from . import hinges, limp, touch, tuning
 from .actor import Actor
 from .blows import Hit
+from .drive import Stretch, drive, joined
 from .dynamics import forward
 from .errors import SituationError
 from .forces import Force
 from .forces.world import motions
 from .knockout import SLOWING, KnockOut, Ragdoll, slowing
 from .model import State
-from .react import Reaction, careful, unwound
+from .pace import Pace
+from .react import Reaction, unwound
 from .reference import Reference, to_joints
 from .resample import hermite, rotations
 from .rotation import Array, conjugate, log, multiply
-from .simulate import Run, simulate
 from .situation import Situation
 from .skeleton import Clip
 from .stage import SUBSTEP, Stage
 
-STRETCH = 12  # sub-steps simulated with one length
 TURN = 0.2  # [rad] most turn of a body in a sub-step: nobody expects a limp body back on a path
-HALVINGS = 4  # of the sub-step for bodies that turn faster
-LAST_RESORT = 4  # further halvings where all else breaks down
 NEARBY = 1.0  # [s] around a blow in which the clip shows where the floor is
 
 
@@ -92,37 +90,19 @@ def fall(
     """Simulate hits of which one at least knocks the body out, until it lies still; arguments as in `react.react`."""
     stage = Falling(actor, clip, [(situation, hit), *further], settings or {}, fixed or {})
     end = stage.knock.start + stage.knock.longest - SLOWING
-    now, halvings, before = stage.start, 0, SUBSTEP
-    times, runs = [now], [Run(0, stage.reference(now, 1, SUBSTEP).state(0))]
-    while now < end - 1e-6:
-        h = SUBSTEP * 0.5**halvings
-        length = min([STRETCH * h, end - now, *(b.start - now for b in stage.blows if b.start > now + 1e-6)])
-        steps = max(int(np.ceil(length / h - 1e-6)), 1)
-        reference = stage.reference(now, steps, h, before, 0.0)
-        state = stage.kicked(runs[-1].state, now, reference)
-        first = Run(0, state, acceleration=runs[-1].acceleration)
-        simulated = simulate(stage.model, reference, stage.forces(reference), actor.gravity, first, forward)
-        done = []
-        for run in careful(simulated, halvings < HALVINGS + LAST_RESORT):
-            done.append(run)
-            if run.fastest * h > TURN and halvings < HALVINGS:
-                break
-            yield min((now + run.k * h - stage.start) / (end - stage.start), 1.0)
-        if not done or done[-1].k < reference.steps:
-            halvings += 1
-            continue
-        runs += done
-        times += reference.times[1:].tolist()
-        now, before = times[-1], h
-        if stage.ragdoll.still(stage.model, now, [run.state for run in done]):
-            break
-        if done[-1].fastest * 2.0 * h < TURN:
-            halvings = max(halvings - 1, 0)
-    states = [run.state for run in runs]
+
+    def still(last: Stretch, _: int) -> bool:
+        now, states = float(last.reference.times[-1]), [run.state for run in last.runs[1:]]
+        return stage.ragdoll.still(stage.model, now, states)
+
+    pace = Pace(stage.blows, stage.finer, np.inf, TURN, ())
+    parts = yield from drive(stage, end, pace, forward, still)
+    times = joined([part.reference.times for part in parts])
+    states = [parts[0].runs[0].state, *(run.state for part in parts for run in part.runs[1:])]
     steps = int(round(SLOWING / SUBSTEP))
     states += slowing(states[-1], SUBSTEP, steps)[1:]
-    times += (now + SUBSTEP * np.arange(1, steps + 1)).tolist()
-    return _reaction(stage, clip, np.array(times), states)
+    times = np.concatenate((times, times[-1] + SUBSTEP * np.arange(1, steps + 1)))
+    return _reaction(stage, clip, times, states)
 
 
 def _reaction(stage: Falling, clip: Clip, times: Array, states: list[State]) -> Reaction:

@@ -5,42 +5,65 @@ number is negative.  Measured in tests/core/test_stretches.py and docs/dynamics.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from .blows import Blow
 from .simulate import Run
 from .stage import HALVINGS, SUBSTEP
 
 STRETCH, RECENT = 24, 12  # sub-steps simulated with one length, and those of them that tell how it goes on
-# Most turn of a body in a sub-step [rad], off the clip and in all: the clip itself is exact at any length.  Stretches
-# with faster turns are repeated with half the sub-step.
-APART, WHOLE = 0.08, 0.3
+APART, WHOLE = 0.08, 0.3  # [rad] most turn of a body in a sub-step, off the clip and in all: the clip itself is exact
 FINEST = SUBSTEP * 0.5**HALVINGS - 1e-9  # [s] for turns that are too fast
 LAST_RESORT = FINEST / 8.0  # [s] where all else breaks down
 FRESH = 0.1  # [s] after a contact, up to which sub-steps are at most half as long, and in it a quarter
 TAIL = (0.7, 1.0)  # [s] after the last contact, from where on calm sub-steps are twice and four times as long
 
 
-def stretch(blows: Sequence[Blow], now: float, h: float) -> float:
-    """Seconds to go on with sub-steps of the length h [s], up to the next blow at most."""
-    ahead = [blow.start - now for blow in blows if blow.start - now > 1e-6]
-    return min([STRETCH * h, *ahead])
+@dataclass(frozen=True, eq=False)
+class Pace:
+    """The rule for one simulation.
 
+    blows: in order of time.  finer: halvings that the muscles need.  apart, whole: [rad] most turn of a body in a
+    sub-step, off the clip and in all.  tail: [s] after the last contact from where on sub-steps may be twice as long.
+    """
 
-def too_fast(run: Run, h: float) -> bool:
-    """Whether a body turns too far in a sub-step of the length h [s]."""
-    return run.apart * h > APART or run.fastest * h > WHOLE
+    blows: Sequence[Blow]
+    finer: int
+    apart: float
+    whole: float
+    tail: tuple[float, ...]
 
+    @classmethod
+    def returning(cls, blows: Sequence[Blow], finer: int) -> "Pace":
+        """For a body that comes back to its clip."""
+        return cls(blows, finer, APART, WHOLE, TAIL)
 
-def least(blows: Sequence[Blow], now: float, finer: int) -> int:
-    """Halvings below which a stretch that begins now may not go; finer: those that the muscles need."""
-    since = [now - blow.start - blow.contact for blow in blows]
-    landed = [s for s, blow in zip(since, blows, strict=True) if blow.start <= now + 1e-6]
-    if landed and min(landed) < FRESH - 1e-6:
-        return max(finer, 2 if min(landed) < -1e-6 else 1)
-    return finer - sum(since[-1] >= moment - 1e-6 for moment in TAIL)
+    def stretch(self, now: float, h: float) -> float:
+        """Seconds to go on with sub-steps of the length h [s], up to the next blow at most."""
+        ahead = [blow.start - now for blow in self.blows if blow.start - now > 1e-6]
+        return min([STRETCH * h, *ahead])
 
+    def too_fast(self, run: Run, h: float) -> bool:
+        """Whether a body turns too far in a sub-step of the length h [s]."""
+        return run.apart * h > self.apart or run.fastest * h > self.whole
 
-def relaxed(runs: Sequence[Run], h: float, halvings: int, least: int) -> int:
-    """Halvings for the next stretch: one less where the runs of the last one, with sub-steps h [s], allow it."""
-    calm = halvings > least and not any(too_fast(run, 2.0 * h) for run in runs[-RECENT:])
-    return halvings - 1 if calm else halvings
+    def repeats(self, run: Run, h: float) -> bool:
+        """Whether a stretch with sub-steps h [s] must be done again with half of it because of this one."""
+        return self.too_fast(run, h) and 0.5 * h >= FINEST
+
+    def may_break_down(self, h: float) -> bool:
+        """Whether a stretch with sub-steps h [s] that breaks down can be done again with half of it."""
+        return 0.5 * h >= LAST_RESORT
+
+    def least(self, now: float) -> int:
+        """Halvings below which a stretch that begins now may not go."""
+        since = [now - blow.start - blow.contact for blow in self.blows]
+        landed = [s for s, blow in zip(since, self.blows, strict=True) if blow.start <= now + 1e-6]
+        if landed and min(landed) < FRESH - 1e-6:
+            return max(self.finer, 2 if min(landed) < -1e-6 else 1)
+        return self.finer - sum(since[-1] >= moment - 1e-6 for moment in self.tail)
+
+    def relaxed(self, runs: Sequence[Run], h: float, halvings: int, now: float) -> int:
+        """Halvings for the stretch that begins now: one less where the runs of the last one, sub-steps h, allow it."""
+        calm = halvings > self.least(now) and not any(self.too_fast(run, 2.0 * h) for run in runs[-RECENT:])
+        return halvings - 1 if calm else halvings

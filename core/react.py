@@ -3,26 +3,25 @@
 `react` is a generator (progress 0..1 per yield) that returns a `Reaction`; the host drives it and may drop it.
 """
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from . import pace
 from .actor import Actor
 from .blows import Blow, Hit, episodes, shown
+from .drive import Stretch, drive, joined
 from .dynamics import forward, forward_light
-from .errors import SimulationError
 from .footing import Footing
 from .model import Model
-from .reference import Reference, to_joints, to_world
+from .pace import Pace
+from .reference import to_joints, to_world
 from .resample import hermite
 from .rotation import Array, conjugate, exp, log, multiply
-from .simulate import Run, simulate
 from .situation import Situation
 from .skeleton import Clip
-from .stage import SUBSTEP, Stage
+from .stage import Stage
 
 __all__ = ["Hit", "Reaction", "react", "run"]
 
@@ -184,79 +183,39 @@ def _scaled(steps: Generator[float, None, Reaction], start: float, part: float) 
 
 def _solve(stage: Stage, clip: Clip) -> Generator[float, None, Reaction]:
     """Simulate hits that overlap."""
-    solver = forward if stage.situation.coupled else forward_light
     end = max(blow.simulated for blow in stage.blows)
-    parts: list[_Stretch] = []
-    now, halvings, before, arrived = stage.start, stage.finer, None, None
-    while now < end - 1e-6:
-        halvings = max(halvings, pace.least(stage.blows, now, stage.finer))
-        h = SUBSTEP * 0.5**halvings
-        length = min(pace.stretch(stage.blows, now, h), end - now)
-        steps = max(int(np.ceil(length / h - 1e-6)), 1)
-        reference = stage.reference(now, steps, h, before, parts[-1].reference.acceleration[-1] if parts else 0.0)
-        forces = stage.forces(reference)
-        last = arrived or Run(0, reference.state(0))
-        runs = [Run(0, stage.kicked(last.state, now, reference), acceleration=last.acceleration)]
-        steps_on = simulate(stage.model, reference, forces, stage.actor.gravity, runs[0], solver)
-        for run in careful(steps_on, 0.5 * h >= pace.LAST_RESORT):
-            runs.append(run)
-            if pace.too_fast(run, h) and 0.5 * h >= pace.FINEST:
-                break
-            yield min((now + run.k * h - stage.start) / (end - stage.start), 1.0)
-        if runs[-1].k < reference.steps:
-            halvings += 1
-            continue
-        parts.append(_Stretch(reference, runs))
-        arrived, before = runs[-1], h
-        now = float(reference.times[-1])
-        halvings = pace.relaxed(runs, h, halvings, pace.least(stage.blows, now, stage.finer))
-        if halvings < stage.finer and parts[-1].asleep(stage, end):
-            break
+
+    def asleep(last: Stretch, halvings: int) -> bool:
+        return halvings < stage.finer and _asleep(stage, last, end)
+
+    pace = Pace.returning(stage.blows, stage.finer)
+    parts = yield from drive(stage, end, pace, forward if stage.situation.coupled else forward_light, asleep)
     return _reaction(stage, parts).footed(clip)
 
 
-def careful(runs: Iterator[Run], again: bool) -> Iterator[Run]:
-    """The runs; one that breaks down ends early as long as the sub-step can be halved."""
-    try:
-        yield from runs
-    except SimulationError:
-        if not again:
-            raise
+def _asleep(stage: Stage, last: Stretch, end: float) -> bool:
+    """Whether as much as deviates in the last stretch would not be seen from there to the end [s]."""
+    ahead = float(shown(stage.blows, np.linspace(last.reference.times[-1], end, 24)).max())
+    turn, travel = _deviation(stage, last)
+    sizes = (float(np.linalg.norm(d, axis=-1).max()) for d in (turn, travel))
+    return all(ahead * size < least for size, least in zip(sizes, ASLEEP, strict=True))
 
 
-@dataclass(frozen=True, eq=False)
-class _Stretch:
-    """A piece of the simulation with one length of sub-step: its clip and its runs, both ends included."""
-
-    reference: Reference
-    runs: list[Run]
-
-    def asleep(self, stage: Stage, end: float) -> bool:
-        """Whether as much as deviates here would not be seen from here to the end [s]."""
-        ahead = float(shown(stage.blows, np.linspace(self.reference.times[-1], end, 24)).max())
-        turn, travel = self.deviation(stage)
-        sizes = (float(np.linalg.norm(d, axis=-1).max()) for d in (turn, travel))
-        return all(ahead * size < least for size, least in zip(sizes, ASLEEP, strict=True))
-
-    def deviation(self, stage: Stage) -> tuple[Array, Array]:
-        """Turn and travel off the clip as in `Reaction`."""
-        rotation, position = (np.stack([getattr(r.state, n) for r in self.runs]) for n in ("rotation", "position"))
-        turn = log(multiply(conjugate(self.reference.rotation), rotation))
-        turn[:, ~stage.moving] = 0.0
-        travel = position - self.reference.position
-        if stage.footing is not None:
-            travel[:, stage.base] -= stage.footing.led(stage.model, self.reference)
-        travel[:, np.arange(stage.model.n) != stage.base] = 0.0
-        return turn, travel
+def _deviation(stage: Stage, part: Stretch) -> tuple[Array, Array]:
+    """Turn and travel off the clip as in `Reaction`."""
+    rotation, position = (np.stack([getattr(r.state, n) for r in part.runs]) for n in ("rotation", "position"))
+    turn = log(multiply(conjugate(part.reference.rotation), rotation))
+    turn[:, ~stage.moving] = 0.0
+    travel = position - part.reference.position
+    if stage.footing is not None:
+        travel[:, stage.base] -= stage.footing.led(stage.model, part.reference)
+    travel[:, np.arange(stage.model.n) != stage.base] = 0.0
+    return turn, travel
 
 
-def _reaction(stage: Stage, parts: list[_Stretch]) -> Reaction:
+def _reaction(stage: Stage, parts: list[Stretch]) -> Reaction:
     """Deviations of the whole run from the clip."""
-
-    def joined(arrays: Sequence[Array]) -> Array:
-        return np.concatenate([arrays[0][:1], *(a[1:] for a in arrays)])
-
-    turns, travels = zip(*(part.deviation(stage) for part in parts), strict=True)
+    turns, travels = zip(*(_deviation(stage, part) for part in parts), strict=True)
     return Reaction(
         actor=stage.actor,
         model=stage.model,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from core import drive as module
 from core import footing
-from core import react as module
 from core.accuracy import doubts, halvings
 from core.dynamics import balance, effective_inverse, kinematics
 from core.forces import (

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from core import drive as module
 from core import pace
-from core import react as module
 from core.pose import Envelope
 from core.react import Hit, react, run
 from core.situation import named

@@ -1,0 +1,74 @@
+"""The driver of every simulation of a blow: stretches with one length of sub-step, and checkpoints between them.
+
+A stretch in which a body turns too far in a sub-step is repeated from its checkpoint with half the sub-step.
+"""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .errors import SimulationError
+from .pace import Pace
+from .reference import Reference
+from .rotation import Array
+from .simulate import Forward, Run, simulate
+from .stage import SUBSTEP, Stage
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """A piece of the simulation with one length of sub-step: its clip and its runs, both ends included."""
+
+    reference: Reference
+    runs: list[Run]
+
+
+def drive(
+    stage: Stage, end: float, pace: Pace, solver: Forward, done: Callable[[Stretch, int], bool]
+) -> Generator[float, None, list[Stretch]]:
+    """Simulate from the first blow to the end [s]; yields progress 0..1, returns what was simulated.
+
+    done: whether the simulation may end after a stretch; gets it and how often the next one's sub-step is halved.
+    """
+    parts: list[Stretch] = []
+    now, halvings, before, arrived = stage.start, pace.finer, None, None
+    while now < end - 1e-6:
+        halvings = max(halvings, pace.least(now))
+        h = SUBSTEP * 0.5**halvings
+        length = min(pace.stretch(now, h), end - now)
+        steps = max(int(np.ceil(length / h - 1e-6)), 1)
+        reference = stage.reference(now, steps, h, before, parts[-1].reference.acceleration[-1] if parts else 0.0)
+        forces = stage.forces(reference)
+        last = arrived or Run(0, reference.state(0))
+        runs = [Run(0, stage.kicked(last.state, now, reference), acceleration=last.acceleration)]
+        steps_on = simulate(stage.model, reference, forces, stage.actor.gravity, runs[0], solver)
+        for run in _careful(steps_on, pace.may_break_down(h)):
+            runs.append(run)
+            if pace.repeats(run, h):
+                break
+            yield min((now + run.k * h - stage.start) / (end - stage.start), 1.0)
+        if runs[-1].k < reference.steps:
+            halvings += 1
+            continue
+        parts.append(Stretch(reference, runs))
+        arrived, before = runs[-1], h
+        now = float(reference.times[-1])
+        halvings = pace.relaxed(runs, h, halvings, now)
+        if done(parts[-1], halvings):
+            break
+    return parts
+
+
+def _careful(runs: Iterator[Run], again: bool) -> Iterator[Run]:
+    """The runs; one that breaks down ends early as long as the sub-step can be halved."""
+    try:
+        yield from runs
+    except SimulationError:
+        if not again:
+            raise
+
+
+def joined(arrays: Sequence[Array]) -> Array:
+    """Arrays over the moments of stretches that follow each other as one: what they share counts once."""
+    return np.concatenate([arrays[0][:1], *(a[1:] for a in arrays)])
