@@ -74,7 +74,8 @@ def _hit(command):
     """One hit by options, or any number of them from files."""
     xyz, own = ("X", "Y", "Z"), command.add_mutually_exclusive_group()
     command.add_argument("--hits", action="append", metavar="FILE.toml", help="a list of hits solved together, instead")
-    command.add_argument("--situation", metavar="NAME_OR_FILE", help="a preset or a .toml file")
+    files = "a preset, a .toml file, or a .txt of bones or a folder of them"
+    command.add_argument("--situation", metavar="NAME_OR_FILE", help=files)
     command.add_argument("--frame", type=number, metavar="F", help="of the hit; default: a quarter into the clip")
     command.add_argument("--bone", metavar="B", help="name or role of the bone that is hit")
     command.add_argument("--direction", type=number, nargs=3, metavar=xyz, help="of the blow, in the world")

@@ -12,6 +12,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ..core import casting
 from ..core.actor import Actor
 from ..core.anatomy import Anatomy
 from ..core.blows import LONGEST
@@ -157,8 +158,6 @@ def read(context, armature, situation, hit=None, *, further=(), settings=None, r
     body = control_rig.read(context, armature, roles)
     skeleton, anatomy = body.skeleton, body.anatomy
     settings = settings or {}
-    own = {n: values["mass"] for n, values in settings.items() if "mass" in values and n in skeleton.names}
-    masses = measure(skeleton, anatomy, own)
     hits = ((situation, hit or Hit(default_frame(found))), *further)
     keys, even = _moments(hits, timing.rate(context.scene))
     falls = any(situation.falls for situation, _ in hits)
@@ -172,6 +171,7 @@ def read(context, armature, situation, hit=None, *, further=(), settings=None, r
     if body.controlled:
         clip = body.of(clip)
         body.seek(context, armature, keys[0], channels, int(np.searchsorted(frames, keys[0])))
+    masses = measure(skeleton, anatomy, casting.masses(skeleton, anatomy, situation, settings))
     actor = Actor(skeleton, anatomy, masses, height or usual_height(anatomy), clip.scale < 0.0)
     warnings = [*clip.warnings, *([anatomy.fallback] if anatomy.fallback else [])]
     return Job(

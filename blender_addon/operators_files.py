@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import bpy
-from bpy.props import BoolProperty, StringProperty
+from bpy.props import BoolProperty, CollectionProperty, StringProperty
 from bpy.types import Operator
 from bpy_extras.io_utils import ExportHelper, ImportHelper
 
@@ -94,14 +94,16 @@ class DYNAMICS_OT_save_situation(Operator, ExportHelper):
 
 
 class DYNAMICS_OT_load_situation(Operator, ImportHelper):
-    """Load hit, muscles and envelope from a situation file"""
+    """Load hit, muscles and envelope from a situation file, or bones and their values from 'Bone | value' texts"""
 
     bl_idname = "parametric_dynamics.load_situation"
     bl_label = "Load Situation"
     bl_options = {"REGISTER", "UNDO"}
 
     filename_ext = ".toml"
-    filter_glob: StringProperty(default="*.toml", options={"HIDDEN"})
+    filter_glob: StringProperty(default="*.toml;*.txt", options={"HIDDEN"})
+    directory: StringProperty(subtype="DIR_PATH", options={"HIDDEN", "SKIP_SAVE"})
+    files: CollectionProperty(type=bpy.types.OperatorFileListElement, options={"HIDDEN", "SKIP_SAVE"})
 
     @classmethod
     def poll(cls, context):
@@ -114,7 +116,8 @@ class DYNAMICS_OT_load_situation(Operator, ImportHelper):
     def execute(self, context):
         armature = checks.armature_of(context)
         try:
-            found = situations.load(Path(self.filepath))
+            chosen = [Path(self.directory) / file.name for file in self.files if file.name]
+            found = situations.together(chosen) if len(chosen) > 1 else situations.load(Path(self.filepath))
         except CoreError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}

@@ -151,7 +151,7 @@ class Actor:
         return out
 
     def find(self, bone: str, alternatives: tuple[str, ...], situation: str) -> int:
-        """Body that takes a blow: a bone by name or role, else the first alternative the rig has."""
+        """Body that takes a blow: a bone by name or role, else the first alternative (the same) the rig has."""
         if bone:
             if bone in self.names:
                 return self.names.index(bone)
@@ -162,6 +162,8 @@ class Actor:
                 )
             return body
         for role in alternatives:
+            if role in self.names:
+                return self.names.index(role)
             if (body := self.first(role)) >= 0:
                 return body
         wanted = " or ".join(f"'{role}'" for role in alternatives)

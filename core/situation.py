@@ -1,13 +1,13 @@
 """Dynamic situations: what is hit, how, and how the body answers; read from and written to TOML."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from . import library
+from . import document, library
 from .errors import SituationError
 from .pose import Envelope
 
@@ -23,6 +23,7 @@ class BoneSetting:
     `multiplier`.
     mass: [kg] of the canonical 75 kg body.  frequency [Hz], ratio: of the muscle.  weight: 0..1, part of the reaction
     that shows.
+    bone: name that goes before the role where the rig has it.  line: of the file that says so, for refusals.
     """
 
     angle: float = 90.0
@@ -33,6 +34,8 @@ class BoneSetting:
     ratio: float | None = None
     weight: float = 1.0
     simulated: bool | None = None
+    bone: str | None = None
+    line: str | None = None
 
     def __post_init__(self) -> None:
         ranges = {"angle": (-1e6, 1e6), "velocity": (-1e5, 1e5), "multiplier": (-1e3, 1e3), "mass": (1e-6, 1e6)}
@@ -121,8 +124,19 @@ def _check_ranges(values: object, ranges: dict[str, tuple[float, float]], what: 
 
 
 def load(path: Path) -> Situation:
-    """Read a situation; SituationError naming the file and the entry that is wrong."""
+    """Read a situation from TOML, or from the document's text file or a folder of them; SituationError naming the file
+    and the entry that is wrong."""
+    if path.is_dir() or path.suffix.lower() == ".txt":
+        return from_table(document.read(path), str(path))
     return from_table(read_toml(path, "Situation"), str(path))
+
+
+def together(paths: Sequence[Path]) -> Situation:
+    """The situation that several of the document's text files make."""
+    wrong = next((path for path in paths if path.suffix.lower() != ".txt"), None)
+    if wrong is not None:
+        raise SituationError(f"'{wrong.name}' is a situation of its own. Choose it alone, or several .txt files.")
+    return from_table(document.read_all(paths, paths[0].parent.name), str(paths[0].parent))
 
 
 def read_toml(path: Path, what: str) -> dict[str, Any]:
@@ -243,6 +257,8 @@ def named(name: str) -> Situation:
         return load(FOLDER / f"{name}.toml")
     if name in library.names():
         return from_table(library.table(name), library.FILE.name)
-    if name.endswith(".toml") or Path(name).is_file():
-        return load(Path(name))
-    raise SituationError(f"There is no situation '{name}'. Use one of {', '.join(everything())}, or a .toml file.")
+    path = Path(name)
+    if path.suffix.lower() in (".toml", ".txt") or path.exists():
+        return load(path)
+    names = ", ".join(everything())
+    raise SituationError(f"There is no situation '{name}'. Use one of {names}, or a .toml or .txt file.")

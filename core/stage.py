@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import accuracy, flesh, footing, hinges, links, tuning
+from . import accuracy, casting, flesh, footing, hinges, links, tuning
 from .actor import Actor, base_role
 from .blows import Hit, land, throttle
 from .dynamics import kinematics
@@ -18,7 +18,7 @@ from .forces.world import motions
 from .model import State
 from .reference import Reference, build, to_joints, to_world
 from .rotation import Array, conjugate, rotate, to_matrix
-from .situation import BoneSetting, Situation
+from .situation import Situation
 from .skeleton import Clip
 
 SUBSTEP, HALVINGS = 1.0 / 120.0, 5  # [s], and how often it may be halved for accuracy's sake
@@ -42,13 +42,15 @@ class Stage:
     ) -> None:
         self.actor = actor
         self.warnings: list[str] = []
+        for situation, _ in hits:
+            casting.meant(actor, situation)  # refuses bones that the rig lacks
         q, p = actor.canonical(clip)
         self.blows = throttle([land(actor, clip, situation, hit, (q, p)) for situation, hit in hits], before)
         self.start = self.blows[0].start
         self.situation = self.blows[0].situation
-        self.settings = self.settings_for(self.situation, settings)
+        self.settings = casting.settings(actor, self.situation, settings)
         driven = [blow for blow in self.blows if blow.situation.drive == "velocities"]
-        self.kicks = [(blow, self.settings_for(blow.situation, settings)) for blow in driven]
+        self.kicks = [(blow, casting.settings(actor, blow.situation, settings)) for blow in driven]
         self.moving, self.base = self._cast(fixed)
         self.model = actor.model(self.moving, self.base)
         self.moving = np.array([len(j) > 0 for j in self.model.joints])
@@ -77,10 +79,6 @@ class Stage:
             self.warnings.append(
                 "The blow is stronger than feet can catch, the body would fall. It is caught as a weaker one."
             )
-
-    def settings_for(self, situation: Situation, settings: Mapping[str, Mapping[str, Any]]) -> list[BoneSetting]:
-        """Every body's setting in a situation."""
-        return [tuning.setting_of(self.actor, situation, settings, i) for i in range(len(self.actor.names))]
 
     def followed(self, samples: Array, rotation: Array, position: Array) -> tuple[Array, tuple[Array, Array]]:
         """(times (T,), (rotation (T, n, 4), position (T, n, 3))) of what the bodies follow, from the clip's samples."""

@@ -1,9 +1,5 @@
 """From an animator's numbers (hertz, ratios, degrees) to the simulator's: stiffness, damping, ranges."""
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
-
 import numpy as np
 
 from .actor import Actor, base_role
@@ -48,13 +44,6 @@ def effective_inertia(model: Model, kin: Kinematics) -> Array:
     mean[:, :3, 3:] = 0.0
     mean[:, 3:, :3] = 0.0
     return mean
-
-
-def setting_of(actor: Actor, situation: Situation, bones: Mapping[str, Mapping[str, Any]], body: int) -> BoneSetting:
-    """A bone's setting: the situation's for its role, else the general one, with what the user has set over it."""
-    role = actor.roles[body]
-    said = (s for key, s in situation.bones.items() if role and (key == role or actor.first(key) == body))
-    return replace(next(said, BoneSetting()), **bones.get(actor.names[body], {}))
 
 
 def muscles(actor: Actor, situation: Situation, settings: list[BoneSetting], base: int) -> tuple[Array, Array]:

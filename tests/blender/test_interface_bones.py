@@ -3,7 +3,7 @@
 import bpy
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import recipe, settings
-from bl_ext.user_default.parametric_dynamics.core import tuning
+from bl_ext.user_default.parametric_dynamics.core import casting
 
 from .interface_tools import OPS, add_demo, names, peak, turned
 
@@ -76,4 +76,4 @@ def kick(rig):
     """What the reaction to be made says about the left upper arm."""
     ready = recipe.prepare(bpy.context, rig, settings.recipe(rig))
     body = ready.actor.names.index("upper_arm.L")
-    return tuning.setting_of(ready.actor, ready.hits[0][0], ready.settings, body)
+    return casting.settings(ready.actor, ready.hits[0][0], ready.settings)[body]
