@@ -35,9 +35,7 @@ def drive(
     now, halvings, before, arrived = stage.start, pace.finer, None, None
     while now < end - 1e-6:
         halvings = max(halvings, pace.least(now))
-        h = SUBSTEP * 0.5**halvings
-        length = min(pace.stretch(now, h), end - now)
-        steps = max(int(np.ceil(length / h - 1e-6)), 1)
+        steps, h = pace.stretch(now, SUBSTEP * 0.5**halvings, end)
         reference = stage.reference(now, steps, h, before, parts[-1].reference.acceleration[-1] if parts else 0.0)
         forces = stage.forces(reference)
         last = arrived or Run(0, reference.state(0))

@@ -7,6 +7,8 @@ number is negative.  Measured in tests/core/test_stretches.py and docs/dynamics.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from .blows import Blow
 from .simulate import Run
 from .stage import HALVINGS, SUBSTEP
@@ -38,10 +40,14 @@ class Pace:
         """For a body that comes back to its clip."""
         return cls(blows, finer, APART, WHOLE, TAIL)
 
-    def stretch(self, now: float, h: float) -> float:
-        """Seconds to go on with sub-steps of the length h [s], up to the next blow at most."""
-        ahead = [blow.start - now for blow in self.blows if blow.start - now > 1e-6]
-        return min([STRETCH * h, *ahead])
+    def stretch(self, now: float, h: float, end: float) -> tuple[int, float]:
+        """How many sub-steps to go on with, and their length [s], which is h or what is left until the next blow.
+
+        A blow begins with a sub-step; only the end may lie within one.
+        """
+        ahead = min((blow.start - now for blow in self.blows if blow.start - now > 1e-6), default=np.inf)
+        h = min(h, ahead)
+        return max(int(min(STRETCH, ahead / h + 1e-6, np.ceil((end - now) / h - 1e-6))), 1), h
 
     def too_fast(self, run: Run, h: float) -> bool:
         """Whether a body turns too far in a sub-step of the length h [s]."""
@@ -58,10 +64,10 @@ class Pace:
     def least(self, now: float) -> int:
         """Halvings below which a stretch that begins now may not go."""
         since = [now - blow.start - blow.contact for blow in self.blows]
-        landed = [s for s, blow in zip(since, self.blows, strict=True) if blow.start <= now + 1e-6]
-        if landed and min(landed) < FRESH - 1e-6:
-            return max(self.finer, 2 if min(landed) < -1e-6 else 1)
-        return self.finer - sum(since[-1] >= moment - 1e-6 for moment in self.tail)
+        last = min((s for s, blow in zip(since, self.blows, strict=True) if blow.start <= now + 1e-6), default=0.0)
+        if last < FRESH - 1e-6:
+            return max(self.finer, 2 if last < -1e-6 else 1)
+        return self.finer - sum(last >= moment - 1e-6 for moment in self.tail)
 
     def relaxed(self, runs: Sequence[Run], h: float, halvings: int, now: float) -> int:
         """Halvings for the stretch that begins now: one less where the runs of the last one, sub-steps h, allow it."""

@@ -15,7 +15,7 @@ from .drive import Stretch, drive, joined
 from .dynamics import forward, forward_light
 from .footing import Footing
 from .model import Model
-from .pace import Pace
+from .pace import FRESH, Pace
 from .reference import to_joints, to_world
 from .resample import hermite
 from .rotation import Array, conjugate, exp, log, multiply
@@ -129,14 +129,6 @@ class Reaction:
             q[later], p[later] = self.rest
         return q, p
 
-    def footed(self, clip: Clip) -> "Reaction":
-        """The same with the pelvis lowered where legs would not reach; clip: at even times."""
-        if self.footing is None:
-            return self
-        own = self.actor.canonical(clip)
-        joints, at = self._joints(own, clip.times)
-        return replace(self, footing=self.footing.sinking(self.model, own, clip.times, joints, at))
-
     def peaks(self) -> dict[str, float]:
         """Largest turn of each moving joint [deg], by bone name."""
         seen = self.amount(self.times)[:, None] * self.weights
@@ -168,7 +160,7 @@ def react(
         stages.append(Stage(actor, clip, group, settings or {}, fixed or {}, before))
     made = []
     for k, stage in enumerate(stages):
-        made.append((yield from _scaled(_solve(stage, clip), k / len(stages), 1.0 / len(stages))))
+        made.append((yield from _scaled(_solve(stage), k / len(stages), 1.0 / len(stages))))
     return made[0] if len(made) == 1 else _together(made)
 
 
@@ -181,16 +173,17 @@ def _scaled(steps: Generator[float, None, Reaction], start: float, part: float) 
             return stop.value
 
 
-def _solve(stage: Stage, clip: Clip) -> Generator[float, None, Reaction]:
+def _solve(stage: Stage) -> Generator[float, None, Reaction]:
     """Simulate hits that overlap."""
     end = max(blow.simulated for blow in stage.blows)
 
     def asleep(last: Stretch, halvings: int) -> bool:
-        return halvings < stage.finer and _asleep(stage, last, end)
+        landed = last.reference.times[-1] > stage.blows[-1].start + FRESH
+        return landed and halvings < stage.finer and _asleep(stage, last, end)
 
     pace = Pace.returning(stage.blows, stage.finer)
     parts = yield from drive(stage, end, pace, forward if stage.situation.coupled else forward_light, asleep)
-    return _reaction(stage, parts).footed(clip)
+    return _reaction(stage, parts)
 
 
 def _asleep(stage: Stage, last: Stretch, end: float) -> bool:

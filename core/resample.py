@@ -12,21 +12,31 @@ def hermite(times: Array, values: Array, at: Array) -> Array:
     """
     near = _near(times, at)
     times, values = times[near], values[near]
-    at = np.clip(at, times[0], times[-1])
-    i = np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 2)
-    tail = (1,) * (values.ndim - 1)
-    step = np.diff(times).reshape((-1, *tail))
+    step = np.diff(times).reshape((-1,) + (1,) * (values.ndim - 1))
     slope = np.diff(values, axis=0) / step
     inner = (slope[:-1] * step[1:] + slope[1:] * step[:-1]) / (step[:-1] + step[1:])
-    tangent = np.concatenate((slope[:1], inner, slope[-1:]))
-    h = step[i]
-    u = ((at - times[i]) / np.diff(times)[i]).reshape((-1, *tail))
+    return cubic(times, values, np.concatenate((slope[:1], inner, slope[-1:])), at)
+
+
+def cubic(times: Array, values: Array, tangent: Array, at: Array) -> Array:
+    """The same with given tangents (T, ...): what lies between two samples depends on these two alone."""
+    at = np.clip(at, times[0], times[-1])
+    i = np.clip(np.searchsorted(times, at, side="right") - 1, 0, len(times) - 2)
+    step = np.diff(times)[i]
+    tail = (-1,) + (1,) * (values.ndim - 1)
+    h, u = step.reshape(tail), ((at - times[i]) / step).reshape(tail)
     v = 1.0 - u
     return (
         (1.0 + 2.0 * u) * v * v * values[i]
         + u * u * (3.0 - 2.0 * u) * values[i + 1]
         + u * v * h * (v * tangent[i] - u * tangent[i + 1])
     )
+
+
+def linear(times: Array, values: Array, at: Array) -> Array:
+    """Straight lines between samples (T, ...); outside the end value is held."""
+    flat = values.reshape(len(times), -1)
+    return np.stack([np.interp(at, times, x) for x in flat.T], axis=-1).reshape((len(at), *values.shape[1:]))
 
 
 def rotations(times: Array, q: Array, at: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import accuracy, casting, flesh, footing, hinges, links, tuning
+from . import accuracy, casting, flesh, hinges, links, recovery, tuning
 from .actor import Actor, base_role
 from .blows import Hit, land, throttle
 from .dynamics import kinematics
@@ -61,7 +61,7 @@ class Stage:
             )
         self.samples, self.joints = self.followed(clip.times, *to_joints(self.model, q, p))
         self.hinges = hinges.find(actor, self.moving, to_matrix(q), p)
-        seconds = max(blow.end for blow in self.blows) - self.start
+        seconds = self.blows[0].end - self.start  # what later blows make of it isn't known yet
         whole = self.reference(self.start, int(np.ceil(seconds / COARSE - 1e-6)), COARSE, COARSE)
         still = np.zeros_like(whole.twist)
         kin = kinematics(self.model, State(whole.rotation[:-1], whole.position[:-1], still))
@@ -73,7 +73,7 @@ class Stage:
         self.pulses = [pulse for several in pulses for pulse in several]
         self.given = np.array([sum((pulse.impulse for pulse in several), np.zeros(3)) for several in pulses])
         self.footing = (
-            None if self.base < 0 else footing.prepare(actor, clip, self.blows, self.pulses, self.base, self.moving)
+            None if self.base < 0 else recovery.prepare(actor, clip, self.blows, pulses, self.base, self.moving)
         )
         if self.footing is not None and self.footing.plan.fell:
             self.warnings.append(

@@ -7,11 +7,10 @@ timing; where all feet stand, one is lifted and put there, and goes home later.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from .resample import hermite
+from .plan import Move, Plan, Span
 from .rotation import Array
 from .stance import Stance
 from .support import ahead, fall, nearest, smooth
@@ -29,49 +28,8 @@ FORESEEN = 0.5  # [s] that the weight's way is foreseen
 STRIDE = 0.5  # of a leg's length that it reaches from under the weight
 APART = 0.08  # [m] that a foot stays on its own side of the other
 HOME = 1.0  # [s] before the end from where feet go home whatever the balance
-Span = tuple[float, float]
+CLOSE, CLOSED = 0.4, 0.05  # [s] before the end from where on what is left off fades, and when nothing is left
 LOST = 0.8  # of its height that the weight may be away from the feet before the body falls
-
-
-@dataclass(frozen=True)
-class Move:
-    """A step off the clip's: which leg, from when to when [s], and where its foot then stands off the clip's [m]."""
-
-    leg: int
-    start: float
-    end: float
-    way: tuple[float, float]
-
-
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """Deviations from the clip at its stance's samples: shift (K, 3) of the weight, feet (K, L, 3).
-
-    pull: (K, 3) what the ground adds to the weight's acceleration [m/s^2].
-    hold: (K, L) how firmly a foot is kept to its place, 0 = not at all.  moves: what was stepped.  lost: [s] when the
-    balance could not be saved, or None.
-    """
-
-    times: Array
-    shift: Array
-    feet: Array
-    pull: Array
-    hold: Array
-    moves: tuple[Move, ...] = ()
-    lost: float | None = None
-    fell: bool = False
-
-    def pulled(self, times: Array) -> Array:
-        """(T, 3) the mean pull from each of the times to the next, (T + 1,) [s]."""
-        sums = np.cumsum(np.concatenate((np.zeros((1, 3)), np.diff(self.times)[:, None] * self.pull[:-1])), axis=0)
-        at = np.stack([np.interp(times, self.times, x) for x in sums.T], axis=-1)
-        return np.asarray(np.diff(at, axis=0) / np.diff(times)[:, None])
-
-    def at(self, times: Array) -> tuple[Array, Array, Array]:
-        """(shift, feet, hold) at any times; the ends are held."""
-        at = np.clip(times, self.times[0], self.times[-1])
-        shift, feet, hold = (hermite(self.times, x, at) for x in (self.shift, self.feet, self.hold))
-        return shift, feet, np.clip(hold, 0.0, 1.0)
 
 
 class Walker:
@@ -79,15 +37,12 @@ class Walker:
 
     push: (K, 2) change of the weight's velocity in each sample [m/s].  give: (K, L) what is left of the legs' strength.
     knocks: (K, L, 2) what a foot in the air lands off its goal [m].
-    blows: (start, end) [s] in order: when each lands, and by when the body is back.
+    blows: in order.  What happens before a blow doesn't know of it.
     """
 
-    def __init__(
-        self, stance: Stance, push: Array, give: Array, knocks: Array, blows: Sequence[Span], stays: bool
-    ) -> None:
+    def __init__(self, stance: Stance, push: Array, give: Array, knocks: Array, blows: Sequence[Span]) -> None:
         self.stance, self.push, self.give, self.knocks, self.blows = stance, push, give, knocks, blows
-        self.blow, self.end = blows[0]
-        self.stays_displaced = stays
+        self.blow, self.end, self.stays = blows[0]
         legs = len(stance.limbs)
         self.h = float(stance.times[1] - stance.times[0])
         self.x, self.v, self.home = np.zeros(2), np.zeros(2), np.zeros(2)
@@ -124,8 +79,9 @@ class Walker:
     def advance(self, k: int) -> None:
         """From sample k to the next."""
         stance, h, pace = self.stance, self.h, float(self.stance.pace[k])
-        landed = [blow for blow in self.blows if blow[0] <= stance.times[k] + 1e-6] or self.blows[:1]
-        self.blow, self.end = landed[-1][0], max(end for _, end in landed)
+        landed = [blow for blow in self.blows if blow.start <= stance.times[k] + 1e-6] or self.blows[:1]
+        self.blow, _, self.stays = landed[-1]
+        self.end = max(blow.end for blow in landed)
         self._land(k)
         carries = stance.down[k] & (self.since < 0)
         capture = self.x + self.v / pace
@@ -142,9 +98,31 @@ class Walker:
         else:
             p, self.pull = capture, np.zeros(2)
             self.x = self.x + h * self.v
+        self.x, self.v = self.x + 0.5 * h * self.push[k], self.v + self.push[k]
         self._aim(k, p)
         self._swing(k)
-        self.v = self.v + self.push[k]
+        self._close(k)
+
+    def closing(self, k: int) -> tuple[float, float]:
+        """What is left of what was off when the end came near, 1 to 0, and its rate [1/s]."""
+        x = float(self.stance.times[k]) - (self.end - CLOSE)
+        width = CLOSE - CLOSED
+        inside = min(max(x / width, 0.0), 1.0)
+        return 1.0 - float(smooth(x / width)), -6.0 * inside * (1.0 - inside) / width
+
+    def _close(self, k: int) -> None:
+        """Towards the end whatever is off fades."""
+        now, then = self.closing(k)[0], self.closing(k + 1)[0]
+        left = then / now if now > 0.0 else 0.0
+        if left < 1.0:
+            self.x, self.feet = self.home + left * (self.x - self.home), self.home + left * (self.feet - self.home)
+            self.v, self.speed, self.rise = left * self.v, left * self.speed, left * self.rise
+
+    def rates(self, k: int) -> tuple[Array, Array]:
+        """(2,) of the weight and (L, 2) of the feet at sample k [m/s]."""
+        left, slope = self.closing(k)
+        pace = slope / left if left > 0.0 else 0.0
+        return self.v + pace * (self.x - self.home), self.speed + pace * (self.feet - self.home)
 
     def _land(self, k: int) -> None:
         """Feet that come down at this sample."""
@@ -152,7 +130,7 @@ class Walker:
         clips = (self.since < 0) & (self.due >= 0) & (self.due <= k)
         for leg in np.flatnonzero(own | clips):
             self.speed[leg] = 0.0
-            if self.stays_displaced and np.linalg.norm(self.goal[leg]) > OUT:
+            if self.stays and np.linalg.norm(self.goal[leg]) > OUT:
                 self.home = self.goal[leg].copy()
         self.since[own] = -1
         self.due[own | clips] = -1
@@ -277,32 +255,29 @@ class Walker:
             self.feet[leg] = self.feet[leg] + h * v + h * h * (a / 2.0 + h * j / 6.0)
             self.speed[leg] = v + h * (a + h * j / 2.0)
 
-    def lift(self, k: int) -> Array:
-        """(L,) height of the feet in steps of our own [m]."""
+    def lift(self, k: int) -> tuple[Array, Array]:
+        """(L,) height of the feet in steps of our own [m], and its rate [m/s]."""
         length = np.maximum(self.due - self.since, 1)
         s = np.clip((k - self.since) / length, 0.0, 1.0)
-        return np.where(self.since >= 0, self.rise * 16.0 * (s * (1.0 - s)) ** 2, 0.0)
+        own, arc = self.since >= 0, s * (1.0 - s)
+        rate = 32.0 * arc * (1.0 - 2.0 * s) / (length * self.h)
+        return np.where(own, self.rise * 16.0 * arc * arc, 0.0), np.where(own, self.rise * rate, 0.0)
 
 
-def plan(
-    stance: Stance, push: Array, give: Array, hold: Array, knocks: Array, blows: Sequence[Span], stays: bool
-) -> Plan:
+def plan(stance: Stance, push: Array, give: Array, hold: Array, knocks: Array, blows: Sequence[Span]) -> Plan:
     """Play the body's way back to its clip.
 
     push, give, knocks, blows: see `Walker`.  hold: (K, L), see `Plan`.
-    stays: the body goes on where it is instead of going home.
     """
-    walker = Walker(stance, push, give, knocks, blows, stays)
-    end = max(end for _, end in blows)
-    K = len(stance.times)
-    shift, feet, pull = np.zeros((K, 3)), np.zeros((K, len(stance.limbs), 3)), np.zeros((K, 3))
+    walker = Walker(stance, push, give, knocks, blows)
+    K, L = hold.shape
+    shift, feet, pull = np.zeros((K, 3)), np.zeros((K, L, 3)), np.zeros((K, 3))
+    rate, speed = np.zeros_like(shift), np.zeros_like(feet)
     for k in range(K):
-        shift[k, :2], feet[k, :, :2], feet[k, :, 2] = walker.x, walker.feet, walker.lift(k)
+        shift[k, :2], feet[k, :, :2] = walker.x, walker.feet
+        rate[k, :2], speed[k, :, :2] = walker.rates(k)
+        feet[k, :, 2], speed[k, :, 2] = walker.lift(k)
         if k + 1 < K and walker.lost is None:
             walker.advance(k)
             pull[k, :2] = walker.pull
-    left = 1.0 - smooth((stance.times - (end - 0.4)) / 0.35)
-    shift[:, :2] = walker.home + left[:, None] * (shift[:, :2] - walker.home)
-    feet[..., :2] = walker.home + left[:, None, None] * (feet[..., :2] - walker.home)
-    feet[..., 2] *= left[:, None]
-    return Plan(stance.times, shift, feet, left[:, None] * pull, hold, tuple(walker.moves), walker.lost)
+    return Plan(stance.times, shift, rate, feet, speed, pull, hold, tuple(walker.moves), walker.lost)

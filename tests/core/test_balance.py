@@ -1,12 +1,17 @@
 """Feet, weight and steps: the pendulum against plain integration, legs against geometry, the plan against physics."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from core import ik, stance, steps, support
-from core.react import Hit
+from core.plan import Span
+from core.react import Hit, react, run
 from core.reference import to_joints, to_world
+from core.resample import hermite, rotations
 from core.rotation import angle, exp, multiply
+from core.situation import named
 
 from .figures import build
 from .test_react import actor_of, clip_of, hit_on, standing
@@ -112,7 +117,7 @@ def planned(skeleton, clip, impulse, way, end=2.7, stays=False):
     push = np.zeros((K, 2))
     push[int(np.searchsorted(found.times, blow - 1e-6))] = impulse / 75.0 * np.asarray(way, dtype=float)
     none = np.zeros((K, L, 2))
-    return found, steps.plan(found, push, np.ones((K, L)), np.ones((K, L)), none, [(blow, blow + end)], stays)
+    return found, steps.plan(found, push, np.ones((K, L)), np.ones((K, L)), none, [Span(blow, blow + end, stays)])
 
 
 WAYS = [(np.cos(a), np.sin(a)) for a in np.arange(8) * np.pi / 4]
@@ -211,3 +216,26 @@ def test_a_body_without_feet_has_no_footing():
     actor = actor_of(bare)
     found = stance.read(actor, clip_of(bare), 1.0)
     assert found is None or all(limb.end >= 0 for limb in found.limbs)
+
+
+def shown(clip, frames):
+    """The clip at other frames."""
+    turns = {name: rotations(clip.frames, getattr(clip, name), frames) for name in ("rotation", "object_rotation")}
+    places = {name: hermite(clip.frames, getattr(clip, name), frames) for name in ("position", "object_position")}
+    return replace(clip, frames=frames, **turns, **places)
+
+
+@pytest.mark.parametrize(
+    ("clip", "later", "most"), [(standing, 22.0, 1e-12), (clip_of, 22.0, 1e-12), (clip_of, 23.3, 2e-5)]
+)
+def test_nothing_before_a_blow_knows_of_it(skeleton, clip, later, most):
+    """A second, stronger one: to round-off.  Off the samples, up to what a curve through them changes before it [m]."""
+    clip = clip(skeleton)
+    first = (named("chest_front"), Hit(17.0, impulse=45.0))
+    second = (named("chest_back"), Hit(later, impulse=150.0))
+    alone, both = (run(react(actor_of(skeleton), clip, *first, further=more)) for more in ([], [second]))
+    fine = np.arange(17.0, 60.0, 0.25)
+    (q, p), (q1, p1) = (reaction.poses(shown(clip, fine)) for reaction in (alone, both))
+    off = np.linalg.norm(p1 - p, axis=-1).max(axis=1)
+    assert off[fine > later].max() > 0.05
+    assert off[fine <= later].max() < most

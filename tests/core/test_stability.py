@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core import drive as module
-from core import footing
+from core import recovery
 from core.accuracy import doubts, halvings
 from core.dynamics import balance, effective_inverse, kinematics
 from core.forces import (
@@ -122,8 +122,10 @@ def test_a_figure_stays_whole_under_any_muscles(skeleton, monkeypatch, frequency
     """
     reaction = struck(skeleton, frequency, ratio, hand)
     assert np.isfinite(reaction.turn).all() and np.isfinite(reaction.travel).all()
-    prepare = footing.prepare
-    monkeypatch.setattr(footing, "prepare", lambda actor, clip, blows, _, *more: prepare(actor, clip, blows, [], *more))
+    prepare = recovery.prepare
+    monkeypatch.setattr(
+        recovery, "prepare", lambda a, c, blows, _, *more: prepare(a, c, blows, [[]] * len(blows), *more)
+    )
     watch = Energy(monkeypatch, h)
     reaction = struck(skeleton, frequency, ratio, hand)
     assert np.isfinite(reaction.turn).all() and np.isfinite(reaction.travel).all()

@@ -6,6 +6,7 @@ ENVS/core/bin/python -m tools.quality.pushes    prints the table of docs/balance
 import numpy as np
 
 from core import stance, steps
+from core.plan import Span
 
 from . import cases, corpus
 
@@ -35,7 +36,7 @@ def outcome(found, impulse, way):
     push[int(np.searchsorted(found.times, AHEAD - 1e-6))] = impulse / 75.0 * way
     firm = np.ones(found.down.shape)
     none = np.zeros((*found.down.shape, 2))
-    plan = steps.plan(found, push, firm, firm, none, [(AHEAD, AHEAD + SECONDS)], False)
+    plan = steps.plan(found, push, firm, firm, none, [Span(AHEAD, AHEAD + SECONDS)])
     if plan.lost is not None:
         return "falls"
     return "steps" if np.abs(plan.feet[..., :2]).max() > ASIDE else "stays"

@@ -1,0 +1,68 @@
+"""Where weight and feet are led off the clip, as samples with their rates.
+
+Between samples a plan is a cubic by the rates at both ends, which were known when each was made: what happens before a
+blow doesn't know of it.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .resample import cubic, linear
+from .rotation import Array
+
+
+class Span(NamedTuple):
+    """When a blow lands and by when the body is back [s].  stays: it goes on where it then is, not home."""
+
+    start: float
+    end: float
+    stays: bool = False
+
+
+@dataclass(frozen=True)
+class Move:
+    """A step off the clip's: which leg, from when to when [s], and where its foot then stands off the clip's [m]."""
+
+    leg: int
+    start: float
+    end: float
+    way: tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Deviations from the clip at its stance's samples: shift (K, 3) of the weight, feet (K, L, 3).
+
+    rate: (K, 3) and speed: (K, L, 3) of them [m/s].
+    pull: (K, 3) what the ground adds to the weight's acceleration [m/s^2].
+    hold: (K, L) how firmly a foot is kept to its place, 0 = not at all.  moves: what was stepped.  lost: [s] when the
+    balance could not be saved, or None.
+    """
+
+    times: Array
+    shift: Array
+    rate: Array
+    feet: Array
+    speed: Array
+    pull: Array
+    hold: Array
+    moves: tuple[Move, ...] = ()
+    lost: float | None = None
+    fell: bool = False
+
+    @property
+    def last(self) -> Array:
+        """(3,) how far off the clip the body goes on."""
+        return np.asarray(self.shift[-1])
+
+    def pulled(self, times: Array) -> Array:
+        """(T, 3) the mean pull from each of the times to the next, (T + 1,) [s]."""
+        sums = np.cumsum(np.concatenate((np.zeros((1, 3)), np.diff(self.times)[:, None] * self.pull[:-1])), axis=0)
+        return np.asarray(np.diff(linear(self.times, sums, times), axis=0) / np.diff(times)[:, None])
+
+    def at(self, times: Array) -> tuple[Array, Array, Array]:
+        """(shift, feet, hold) at any times; the ends are held."""
+        shift = cubic(self.times, self.shift, self.rate, times)
+        return shift, cubic(self.times, self.feet, self.speed, times), linear(self.times, self.hold, times)
