@@ -71,6 +71,27 @@ def set_slot(user: Any, identifier: str) -> None:
 
 
 def curves_of(action: Any, slot: Any) -> list[Any]:
+    """The f-curves of the clip that the action plays through the slot: all but those of the add-on's own settings."""
+    return [curve for curve in _played(action, slot) if not is_setting(curve.data_path)]
+
+
+def settings_of(action: Any, slot: Any) -> list[Any]:
+    """The f-curves of the add-on's own settings among those that the action plays through the slot."""
+    return [curve for curve in _played(action, slot) if is_setting(curve.data_path)]
+
+
+def is_setting(path: str) -> bool:
+    """Whether an RNA path from an object leads to a setting of the add-on, on the object or on one of its bones."""
+    return path.startswith("parametric_dynamics") or path.rpartition("]")[2].startswith(".dynamics_")
+
+
+def only_settings(anim: Any) -> bool:
+    """Whether the active action holds keys of settings and nothing else: then it is no clip and hides none."""
+    played = _played(anim.action, slot_of(anim))
+    return bool(played) and all(is_setting(curve.data_path) for curve in played)
+
+
+def _played(action: Any, slot: Any) -> list[Any]:
     """Every f-curve of the action that plays through the slot (the slot is not looked at before 4.4)."""
     if action is None:
         return []
@@ -83,7 +104,7 @@ def all_curves(action: Any) -> list[Any]:
     """Every f-curve of the action, whatever its slot."""
     if not LAYERED:
         return list(action.fcurves)
-    return [curve for slot in action.slots for curve in curves_of(action, slot)]
+    return [curve for slot in action.slots for curve in _played(action, slot)]
 
 
 def _bags(action: Any, slot: Any) -> Iterator[Any]:
@@ -110,6 +131,19 @@ def key_range(curves: Iterable[Any]) -> tuple[float, float] | None:
     """First and last keyed frame, or None where no curve has keys."""
     ranges = [curve.range() for curve in curves if len(curve.keyframe_points)]
     return (min(r[0] for r in ranges), max(r[1] for r in ranges)) if ranges else None
+
+
+def copy_settings(anim: Any) -> Any:
+    """A copy of the active action with its keys of settings alone, or None where it has none."""
+    if not settings_of(anim.action, slot_of(anim)):
+        return None
+    made = anim.action.copy()
+    made.name = f"{anim.action.name} settings"
+    for owner in [bag for slot in made.slots for bag in _bags(made, slot)] if LAYERED else [made]:
+        for curve in list(owner.fcurves):
+            if not is_setting(curve.data_path):
+                owner.fcurves.remove(curve)
+    return made
 
 
 def assign(anim: Any, action: Any, identifier: str = "") -> None:

@@ -1,5 +1,7 @@
 """Whether an operator can run, with the reason and the cure where it can't.  Cheap: panels ask at every redraw."""
 
+from . import actions
+
 
 def armature_of(context):
     """The active armature, or the one that moves the active mesh; None without either."""
@@ -51,7 +53,10 @@ def animated(operator, context):
 
 def has_animation(data):
     """Whether an AnimData can move anything."""
-    return data is not None and (data.action is not None or any(len(track.strips) for track in data.nla_tracks))
+    if data is None:
+        return False
+    clip = data.action is not None and not actions.only_settings(data)
+    return clip or any(len(track.strips) for track in data.nla_tracks)
 
 
 def reaction(operator, context):

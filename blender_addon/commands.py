@@ -20,6 +20,7 @@ from . import (
     grading,
     importing,
     inspection,
+    keyed_settings,
     layer_undo,
     operators_react,
     quality,
@@ -150,10 +151,10 @@ def _react(opened, hits, watch, *, extend):
     """
     context = bpy.context
     armature = bpy.data.objects[opened.armature]
-    own = armature.parametric_dynamics
-    made = replace(
-        hits, bones=settings.bones(armature), roles=settings.roles(armature), height=settings.plain(own.height)
-    )
+    moments = recipes.frames(context, armature, [hit for hit in hits.hits if hit.enabled])
+    with keyed_settings.shown(context, armature, min(moments, default=0.0)):
+        height = settings.plain(armature.parametric_dynamics.height)
+        made = replace(hits, bones=settings.bones(armature), roles=settings.roles(armature), height=height)
     job = recipes.prepare(context, armature, made)
     timings = {"read": watch.lap()}
     reaction = drain(job.solve())

@@ -15,7 +15,7 @@ from .actions import Curve
 
 def flatten(context, armature, name=""):
     """(name of the new action, notes); CoreError where the rig can't be read, with nothing changed."""
-    if armature.animation_data.action is not None:
+    if armature.animation_data.action is not None and not actions.only_settings(armature.animation_data):
         text = "The action '{}' lies over the reactions. Push it down or unlink it, then flatten."
         raise layer.LayerError(text.format(armature.animation_data.action.name))
     base = records.base_of(armature)
@@ -37,6 +37,8 @@ def flatten(context, armature, name=""):
     if clip is not None:
         clip.use_fake_user = True  # nothing plays it now, and it must not be lost
     data = armature.animation_data
+    if actions.only_settings(data):
+        nla.lay_settings(data, timing.span(context.scene))
     actions.assign(data, made, slot)
     if clip is None:
         data.action_blend_type, data.action_influence = "REPLACE", 1.0

@@ -5,7 +5,7 @@ Cheap: the panel asks at every redraw.
 
 from typing import NamedTuple
 
-from . import checks, layer_undo, moves, records, staleness, timing
+from . import actions, checks, layer_undo, moves, records, staleness, timing
 
 
 class Hint(NamedTuple):
@@ -36,7 +36,7 @@ def of(context, found):
 def _stack(data):
     if not data.use_nla:
         yield Hint("The NLA is switched off, so no reaction shows.", "NLA_ON")
-    if data.action is not None:
+    if data.action is not None and not actions.only_settings(data):
         text = "The action '{}' lies over the reactions. Push it down in the NLA editor, or unlink it."
         yield Hint(text.format(data.action.name), "UNLINK")
 

@@ -61,6 +61,7 @@ class HitProperties(BodyProperties):
         description="What hits the figure. Choosing one loads its values into the settings below",
         items=PRESETS,
         default=settings.FIRST,
+        options=set(),  # choosing loads values, which keys could not do
         update=_situation_chosen,
         override=OVERRIDE,
     )
@@ -117,6 +118,7 @@ class HitProperties(BodyProperties):
         description="What gives the strength. Choosing a named one loads the gain that films put on it",
         items=STRENGTHS,
         default="IMPULSE",
+        options=set(),
         update=_strength_chosen,
         override=OVERRIDE,
     )

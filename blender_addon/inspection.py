@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import bpy
 
+from ..core import stance
 from ..core.errors import CoreError
 from ..core.situation import named, presets
-from . import choosing, control_rig, files, importing, rig, source, timing
+from . import checklist, choosing, control_rig, figures, files, importing, rig, source, timing
 from . import job as jobs
 
 
@@ -27,10 +28,11 @@ def inspect(options):
     facts.update(_clips(armature, opened))
     facts["constrained_bones"] = dict(sorted(rig.constraint_owners(armature).items()))
     facts["warnings"] = list(opened.warnings) if opened else []
-    facts["controls"] = {}
+    facts["controls"], facts["feet_stand"] = {}, {}
     facts["situations"] = {} if refusal else _situations(armature, facts)
     reasons = list(facts["situations"].values())
     facts["refused"] = refusal or (reasons[0] if all(reasons) else "")
+    facts["checks"] = [item._asdict() for item in _checks(armature, facts)]
     return facts
 
 
@@ -46,6 +48,7 @@ def _body(armature):
     body = control_rig.read(bpy.context, armature)
     skeleton, anatomy = body.skeleton, body.anatomy
     scale = abs(armature.matrix_world.determinant()) ** (1 / 3)
+    figures.keep(armature, anatomy, skeleton.names)
     return {
         "blender": bpy.app.version_string,
         "armature": armature.name,
@@ -86,8 +89,33 @@ def _situations(armature, facts):
     except CoreError as error:
         return dict.fromkeys(names, str(error))
     facts["warnings"] += [text for text in job.warnings if text not in facts["warnings"]]
+    facts["feet_stand"] = _standing(job)
     facts["controls"] = job.body.found.by_control if job.body.found is not None else {}
     return {name: _refusal(replace(job, hits=((named(name), job.hits[0][1]),))) for name in names}
+
+
+def _standing(job):
+    """{foot: part of the time around the hit for which it stands}."""
+    found = stance.read(job.actor, jobs.pick(job.clip, job.timed), job.hits[0][1].frame / job.clip.fps)
+    if found is None:
+        return {}
+    return {job.actor.names[limb.end]: float(found.down[:, i].mean().round(2)) for i, limb in enumerate(found.limbs)}
+
+
+def _checks(armature, facts):
+    """The set-up's list, with what only a reading of the clip can tell."""
+    for item in checklist.of(bpy.context, armature):
+        stands = facts["feet_stand"] if item.name == "contacts" and item.state == checklist.OK else {}
+        if stands:
+            parts = ", ".join("'{}' {:.0f} %".format(name, 100.0 * part) for name, part in stands.items())
+            item = item._replace(text="Feet stand around the hit: {}.".format(parts))
+        yield item
+    possible = [name for name, reason in facts["situations"].items() if not reason]
+    if facts["refused"]:
+        yield checklist.Item("reaction", checklist.REFUSE, facts["refused"])
+    else:
+        text = "{} of {} situations are possible.".format(len(possible), len(facts["situations"]))
+        yield checklist.Item("reaction", checklist.OK, text)
 
 
 def _refusal(job):
@@ -122,6 +150,9 @@ def as_text(facts):
         lines += ["Control   {:<24} {}".format(name, _reach(bones)) for name, bones in facts["controls"].items()]
     else:
         lines += ["Owned     {} by {}".format(bone, owner) for bone, owner in facts["constrained_bones"].items()]
+    for item in facts["checks"]:
+        told = " ".join(filter(None, (item["text"], item["cure"])))
+        lines.append("Check     {:<6}  {:<11}  {}".format(item["state"], item["name"], told))
     lines += ["Note      {}".format(text) for text in facts["warnings"]]
     if facts["refused"]:
         return "\n".join([*lines, "Refused   {}".format(facts["refused"])])

@@ -150,6 +150,7 @@ def read(context, armature, situation, hit=None, *, further=(), settings=None, r
     height: what the figure measures [m], 0 = as usual for its kind.
     """
     rig.require_editable(armature)
+    rig.require_posed(armature)
     found = source.of(armature)
     if found is None:
         raise ClipError(

@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from . import actions, nla, records
+import bpy
+
+from . import actions, nla, records, timing
 from .actions import Channel
 from .nla import Stack
 
@@ -81,7 +83,7 @@ def remember(rig: Any, stack: Stack) -> None:
     tracks = list(anim.nla_tracks)
     base.solo = records.dump([[i, track.name] for i, track in enumerate(tracks) if track.is_solo])
     base.foreign = records.dump([track.name for track in anim.nla_tracks])
-    if anim.action is None:
+    if anim.action is None or actions.only_settings(anim):
         return
     base.action = anim.action
     base.slot = actions.slot_identifier(anim)
@@ -107,7 +109,7 @@ def clip_end(rig: Any, stack: Stack) -> float | None:
     anim, base = rig.animation_data, records.base_of(rig)
     if base is not None:
         pushed = pushed_strips(anim, base)
-        return float(pushed[0][1].frame_end) if len(pushed) == 1 else None
+        return nla.clip_until(pushed[0][1]) if len(pushed) == 1 else None
     keys = actions.key_range(actions.curves_of(anim.action, actions.slot_of(anim))) if stack.alone else None
     return keys[1] if keys is not None else None
 
@@ -200,18 +202,22 @@ def _restore_action(rig: Any, anim: Any, base: Any) -> list[str]:
         return []
     pushed = pushed_strips(anim, base)
     action = pushed[0][1].action if pushed else base.action
+    settings = action is not None and anim.action != action and actions.only_settings(anim)
+    if settings:
+        nla.lay_settings(anim, timing.span(bpy.context.scene))
     if anim.action is not None and anim.action != action:
         return [f"'{rig.name}' has a new action '{anim.action.name}': the one before stays in its NLA track."]
     if anim.action is None and action is not None:
         actions.assign(anim, action, base.slot)
+    plain = settings and pushed and pushed[0][1].blend_type == "REPLACE" and not pushed[0][1].use_animated_influence
     for track, strip in pushed:
         track.strips.remove(strip)
     for name in {track.name for track, _ in pushed}:
         if not len(anim.nla_tracks[name].strips):
             anim.nla_tracks.remove(anim.nla_tracks[name])
-    anim.action_blend_type = base.blend_type
-    anim.action_influence = base.influence
-    anim.action_extrapolation = base.extrapolation
+    anim.action_blend_type = "REPLACE" if plain else base.blend_type
+    anim.action_influence = 1.0 if plain else base.influence
+    anim.action_extrapolation = "HOLD" if plain else base.extrapolation
     if action is None:
         return [f"The action that was active on '{rig.name}' has been deleted: none is active now."]
     return []

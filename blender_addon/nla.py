@@ -43,7 +43,7 @@ def read_stack(anim: Any) -> Stack:
     solo = next((track.name for track in anim.nla_tracks if track.is_solo), "") if anim.use_nla else ""
     tracks = list(anim.nla_tracks) if anim.use_nla else []
     heard = [i for i, track in enumerate(tracks) if (track.is_solo if solo else not track.mute)]
-    active = anim.action is not None and not solo
+    active = anim.action is not None and not solo and not actions.only_settings(anim)
     alone = active and not any(len(tracks[i].strips) for i in heard)
     return Stack(alone, tuple(heard), solo, active)
 
@@ -73,6 +73,27 @@ def missing_quaternions(keyed: set[Channel]) -> set[Channel]:
     return {Channel(path, i) for path in paths for i in range(4)} - keyed
 
 
+def clip_range(strip: Any) -> tuple[float, float]:
+    """First and last frame at which a strip plays the keys of its clip once.
+
+    A strip may reach further: for keys of settings, or because the clip is endless.
+    """
+    once = strip.frame_start + (strip.action_frame_end - strip.action_frame_start) * strip.scale
+    start, end = strip.frame_start, min(strip.frame_end, once)
+    keys = actions.key_range(actions.curves_of(strip.action, actions.slot_of(strip)))
+    if keys is None or strip.use_reverse:
+        return start, end
+    first, last = (strip.frame_start + (key - strip.action_frame_start) * strip.scale for key in keys)
+    return (max(start, first), min(end, last)) if first < end and last > start else (start, end)
+
+
+def clip_until(strip: Any) -> float:
+    """The frame up to which a strip keeps its clip going."""
+    curves, slot = actions.curves_of(strip.action, actions.slot_of(strip)), actions.slot_of(strip)
+    goes_on = strip.repeat > 1.0 or any(map(_endless, curves)) or not actions.settings_of(strip.action, slot)
+    return float(strip.frame_end if goes_on else clip_range(strip)[1])
+
+
 def _endless(curve: Any) -> bool:
     return curve.extrapolation == "LINEAR" or any(not modifier.mute for modifier in curve.modifiers)
 
@@ -98,7 +119,8 @@ def strip_range(action: Any, slot: Any, extrapolation: str, span: tuple[float, f
     """
     every = actions.all_curves(action)
     first, last = actions.key_range(every) or (0.0, 1.0)
-    endless = any(_endless(curve) for curve in actions.curves_of(action, slot) if actions.evaluates(curve))
+    played = actions.curves_of(action, slot) + actions.settings_of(action, slot)
+    endless = any(_endless(curve) for curve in played if actions.evaluates(curve))
     before, after = _modified_ends(every)
     widen_start = endless and (extrapolation == "HOLD" or before)
     widen_end = endless and (extrapolation != "NOTHING" or after)
@@ -174,3 +196,11 @@ def push_down(anim: Any, stack: Stack, span: tuple[float, float]) -> Any:
     track.mute = not stack.active
     anim.action = None
     return track
+
+
+def lay_settings(anim: Any, span: tuple[float, float]) -> None:
+    """Lay an active action that keys settings alone on a track of its own, where it goes on: a clip takes its place."""
+    action, slot = anim.action, actions.slot_of(anim)
+    start, end, _ = strip_range(action, slot, "HOLD", span)
+    new_strip(new_track(anim, action.name), action, actions.slot_identifier(anim), start, end, "REPLACE", "HOLD")
+    anim.action = None

@@ -8,7 +8,7 @@ from bpy.props import EnumProperty, StringProperty
 from bpy.types import Operator
 
 from ..core.errors import CoreError
-from . import checks, flatten, layer_undo, nla, operators_react, records, timing
+from . import actions, checks, flatten, layer_undo, nla, operators_react, records, timing
 
 FRESH = {"SKIP_SAVE"}
 CURES = (
@@ -18,6 +18,7 @@ CURES = (
     ("SOLO_OFF", "All Tracks Play", "Switch the star of the NLA track off"),
     ("UNMUTE", "Unmute", "Switch the reaction's track and strip on"),
     ("LONGER_SCENE", "Lengthen Scene", "Move the scene's end to the end of the reactions"),
+    ("SHOW_POSE", "Pose Position", "Let the armature show its pose instead of its rest position"),
     ("AUTOKEY_OFF", "Auto Keying Off", "Switch Auto Keying off"),
 )
 
@@ -62,8 +63,12 @@ class DYNAMICS_OT_cure(Operator):
         armature.animation_data.use_nla = True
 
     def _unlink(self, _context, armature):
-        armature.animation_data.action.use_fake_user = True
-        armature.animation_data.action = None
+        data = armature.animation_data
+        settings, slot = actions.copy_settings(data), actions.slot_identifier(data)
+        data.action.use_fake_user = True
+        data.action = None
+        if settings is not None:
+            actions.assign(data, settings, slot)
 
     def _solo_off(self, _context, armature):
         for track in armature.animation_data.nla_tracks:
@@ -80,6 +85,9 @@ class DYNAMICS_OT_cure(Operator):
         stretch = timing.stretch(context.scene)
         ends = [record.action.frame_range[1] * stretch for record in kept if record.action is not None]
         context.scene.frame_end = max(context.scene.frame_end, *(math.ceil(end) for end in ends))
+
+    def _show_pose(self, _context, armature):
+        armature.data.pose_position = "POSE"
 
     def _autokey_off(self, context, _armature):
         context.scene.tool_settings.use_keyframe_insert_auto = False
@@ -104,7 +112,7 @@ class DYNAMICS_OT_edit_base(Operator):
     def execute(self, context):
         armature = checks.armature_of(context)
         data = armature.animation_data
-        if data.action is not None:
+        if data.action is not None and not actions.only_settings(data):
             self.report({"ERROR"}, "'{}' lies over the reactions. Unlink it first.".format(data.action.name))
             return {"CANCELLED"}
         track, strip = _base_track(armature)

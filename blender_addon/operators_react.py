@@ -9,7 +9,19 @@ from bpy.types import Operator
 from ..core import situation as situations
 from ..core.errors import CoreError, SituationError
 from ..core.hits import HitSetting
-from . import checks, hit_properties, layer, layer_undo, moves, quality, recipe, records, settings, staleness
+from . import (
+    checks,
+    hit_properties,
+    keyed_settings,
+    layer,
+    layer_undo,
+    moves,
+    quality,
+    recipe,
+    records,
+    settings,
+    staleness,
+)
 from .solving import Solving
 
 NOTHING = 1e-4  # [deg]
@@ -70,7 +82,7 @@ class DYNAMICS_OT_apply_hit_reaction(Solving, Operator):
     def prepare(self, context):
         """Read rig and clip; the operator's properties then say what is applied."""
         armature = checks.armature_of(context)
-        made = self._wanted(armature)
+        made = self._wanted(context, armature)
         job = recipe.prepare(context, armature, made)
         self._recipe = recipe.dated(made, job)
         self.frame = self._recipe.hits[settings.active_index(armature)].frame or self.frame
@@ -83,11 +95,14 @@ class DYNAMICS_OT_apply_hit_reaction(Solving, Operator):
         keep(armature, name, self._recipe)
         tell(self, name, job, reaction)
 
-    def _wanted(self, armature):
+    def _wanted(self, context, armature):
         """The settings with what was given to the operator for the hit that is shown; its other properties follow."""
         made, index = settings.recipe(armature), settings.active_index(armature)
+        if self._is_given("frame"):
+            made = _placed(made, index, round(self.frame, 3))
+        made = keyed_settings.at_hits(context, armature, made)
         holder, hit = settings.active(armature), made.hits[index]
-        given = {name for name in ("bone", "impulse", "gain", "frame", "direction") if self._is_given(name)}
+        given = {name for name in ("bone", "impulse", "gain", "direction") if self._is_given(name)}
         mode = holder.direction_mode
         if not self._is_given("situation"):
             self.situation = holder.situation
@@ -117,7 +132,7 @@ class DYNAMICS_OT_apply_hit_reaction(Solving, Operator):
         return hit
 
     def _aimed(self, hit, given, mode):
-        """With the bone, the frame and the direction given."""
+        """With the bone and the direction given."""
         if "direction" not in given:
             self.direction = hit.direction or hit.situation.direction
         if "bone" not in given:
@@ -125,8 +140,6 @@ class DYNAMICS_OT_apply_hit_reaction(Solving, Operator):
         self.direction_mode, pushed = mode, settings.vector(self.direction)
         if mode == "FIGURE":
             hit = replace(hit, situation=hit.situation.with_changes(direction=pushed))
-        if "frame" in given:
-            hit = replace(hit, frame=round(self.frame, 3), after=None)
         world = mode == "WORLD" and hit.origin is None
         return replace(hit, bone=self.bone, direction=pushed if world else None)
 
@@ -156,8 +169,11 @@ class DYNAMICS_OT_update_reaction(Solving, Operator):
         if records.is_blend(record):
             text = "'{}' blends two actions. Remove it, then blend them anew."
             raise layer.LayerError(text.format(record.name))
-        made = settings.recipe(armature) if self.source == "SETTINGS" else recipe.loads(record.recipe)
+        keyed = self.source == "SETTINGS"
+        made = settings.recipe(armature) if keyed else recipe.loads(record.recipe)
         made = moves.followed(armature, record, made)
+        if keyed:
+            made = keyed_settings.at_hits(context, armature, made)
         with layer_undo.without(context, armature, record):
             job = recipe.prepare(context, armature, made)
         self._recipe = recipe.dated(made, job)
@@ -230,6 +246,13 @@ class DYNAMICS_OT_remove_all(Operator):
 
 
 # -- shared ------------------------------------------------------------------------------------------------------------
+
+
+def _placed(made, index, frame):
+    """The recipe with one of its hits at another frame."""
+    hits = list(made.hits)
+    hits[index] = replace(hits[index], frame=frame, after=None)
+    return replace(made, hits=tuple(hits))
 
 
 def record_of(armature, name):

@@ -2,7 +2,7 @@
 
 import textwrap
 
-from . import checks
+from . import checks, operators_life
 
 CHARACTER = 6.6  # pixels of an average letter at scale 1
 
@@ -42,3 +42,16 @@ def wrapped(layout, context, text, icon="NONE", taken=0):
     column.scale_y = 0.8
     for i, line in enumerate(textwrap.wrap(text, max(int(letters), 16))):
         column.label(text=line, icon=icon if i == 0 else "BLANK1" if icon != "NONE" else "NONE", translate=False)
+
+
+def cure_button(layout, kind, reaction=""):
+    """The button that puts something right.  kind: one of `operators_life.CURES`, "UPDATE", an operator, or ""."""
+    if kind == "UPDATE":
+        update = layout.operator("parametric_dynamics.update_reaction", icon="FILE_REFRESH")
+        update.name, update.source = reaction, "RECIPE"
+    elif "." in kind:
+        layout.operator(kind, icon="CHECKMARK")
+    elif kind:
+        label = next(name for this, name, _ in operators_life.CURES if this == kind)
+        cure = layout.operator("parametric_dynamics.cure", text=label, icon="CHECKMARK")
+        cure.kind, cure.reaction = kind, reaction

@@ -2,8 +2,10 @@
 
 from bpy.types import Panel, UIList
 
-from . import checks, figures, hints, operators_life, panels_hits, settings, staleness
-from .panel_tools import SubPanel, Tab, split, wrapped
+from . import checklist, checks, figures, hints, panels_hits, settings, staleness
+from .panel_tools import SubPanel, Tab, cure_button, split, wrapped
+
+STATES = {checklist.OK: "CHECKMARK", checklist.WARN: "ERROR", checklist.REFUSE: "CANCEL"}
 
 
 class DYNAMICS_UL_reactions(UIList):
@@ -44,21 +46,10 @@ class DYNAMICS_PT_main(Tab, Panel):
         button.scale_y = 1.6
         button.operator("parametric_dynamics.apply_hit_reaction", icon="FORCE_FORCE")
         for hint in hints.of(context, armature):
-            _hint(layout, context, hint)
+            wrapped(layout, context, hint.text, "ERROR")
+            cure_button(layout, hint.cure, hint.reaction)
         if len(armature.parametric_dynamics_reactions):
             _reactions(layout, armature)
-
-
-def _hint(layout, context, hint):
-    """A sentence, and the button that cures it."""
-    wrapped(layout, context, hint.text, "ERROR")
-    if hint.cure == "UPDATE":
-        update = layout.operator("parametric_dynamics.update_reaction", icon="FILE_REFRESH")
-        update.name, update.source = hint.reaction, "RECIPE"
-    elif hint.cure:
-        label = next(name for kind, name, _ in operators_life.CURES if kind == hint.cure)
-        cure = layout.operator("parametric_dynamics.cure", text=label, icon="CHECKMARK")
-        cure.kind, cure.reaction = hint.cure, hint.reaction
 
 
 def _reactions(layout, armature):
@@ -157,6 +148,19 @@ class DYNAMICS_PT_figure(SubPanel, Panel):
         self.layout.operator("parametric_dynamics.recognise_bones", icon="VIEWZOOM")
 
 
+class DYNAMICS_PT_setup(SubPanel, Panel):
+    """What a reaction needs, item by item"""
+
+    bl_label = "Set-up"
+
+    def draw(self, context):
+        for item in checklist.of(context, checks.armature_of(context)):
+            wrapped(self.layout, context, item.text, STATES[item.state])
+            if item.state != checklist.OK and item.cure and not item.button:
+                wrapped(self.layout, context, item.cure, "BLANK1")
+            cure_button(self.layout, item.button, item.reaction)
+
+
 class DYNAMICS_PT_blend(SubPanel, Panel):
     """Two clips at once"""
 
@@ -183,6 +187,7 @@ CLASSES = (
     DYNAMICS_UL_reactions,
     panels_hits.DYNAMICS_UL_hits,
     DYNAMICS_PT_main,
+    DYNAMICS_PT_setup,
     *panels_hits.CLASSES,
     DYNAMICS_PT_muscles,
     DYNAMICS_PT_envelope,

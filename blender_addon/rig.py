@@ -50,6 +50,14 @@ def require_editable(armature):
         )
 
 
+def require_posed(armature):
+    """Refuse a rig that shows its rest position: what would be read is not the clip."""
+    if armature.data.pose_position == "REST":
+        raise CoreError(
+            "The armature '{}' shows its rest position. Switch it to pose position first.".format(armature.name)
+        )
+
+
 # -- meshes ----------------------------------------------------------------------------------------------------------
 
 
@@ -59,7 +67,7 @@ def _skin(objects, armature, index):
     for mesh_object in objects:
         if mesh_object.type != "MESH":
             continue
-        skinned = _is_skinned(mesh_object, armature)
+        skinned = is_skinned(mesh_object, armature)
         bone, placement = _placement(mesh_object, armature)
         if placement is None or not (skinned or bone):
             continue
@@ -77,7 +85,10 @@ def _skin(objects, armature, index):
     )
 
 
-def _is_skinned(mesh_object, armature):
+def is_skinned(mesh_object, armature):
+    """Whether the armature bends the mesh."""
+    if mesh_object.type != "MESH":
+        return False
     modified = any(m.type == "ARMATURE" and m.object == armature for m in mesh_object.modifiers)
     return modified or (mesh_object.parent == armature and mesh_object.parent_type == "ARMATURE")
 

@@ -5,6 +5,7 @@ posed by `fk`; the scene is not touched.  Everything else (strips, constraints, 
 read from the evaluated scene, frame by frame, and the current frame and the stored pose are put back.
 """
 
+import contextlib
 import re
 
 import numpy as np
@@ -66,7 +67,7 @@ def _require_plain(context, armature):
     if _moves(armature.data.animation_data):
         raise fk.InexactError("animation of the armature's data")
     data = armature.animation_data
-    if data is not None and len(data.drivers):
+    if data is not None and not all(actions.is_setting(driver.data_path) for driver in data.drivers):
         raise fk.InexactError("drivers")
     if not source.alone(armature):
         raise fk.InexactError("NLA strips")
@@ -188,18 +189,24 @@ def _object_slot(channels, armature, path, component):
 
 def sample_scene(context, armature, skeleton, frames):
     """As `sample`, by showing every frame; the current frame and the armature's stored values are put back."""
-    scene = context.scene
     moments, back = np.unique(np.asarray(frames, dtype=np.float64), return_inverse=True)
-    current, sub = scene.frame_current, scene.frame_subframe
-    before = stored_channels(armature, skeleton.names, [0.0])
-    try:
+    with kept_frame(context.scene, armature):
         taken = [_shown(context, armature, skeleton.names, moment) for moment in moments]
-    finally:
-        scene.frame_set(current, subframe=sub)
-        write_stored(armature, before)  # moved by hand, not keyed
     matrices = np.stack([matrix for matrix, _, _ in taken])[back]
     world = np.stack([matrix for _, matrix, _ in taken])[back]
     return matrices, world, _joined([channels for _, _, channels in taken], frames, back)
+
+
+@contextlib.contextmanager
+def kept_frame(scene, armature):
+    """Puts the current frame back in the end, and the armature's stored values: moved by hand, not keyed."""
+    current, sub = scene.frame_current, scene.frame_subframe
+    before = stored_channels(armature, armature.pose.bones.keys(), [0.0])
+    try:
+        yield
+    finally:
+        scene.frame_set(current, subframe=sub)
+        write_stored(armature, before)
 
 
 def _shown(context, armature, names, moment):

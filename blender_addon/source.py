@@ -55,7 +55,7 @@ def carries(armature):
         return True
     curves = list(curves_in_force(armature))
     for strip in strips_in_force(armature):
-        curves += actions.curves_of(strip.action, strip.action_slot) if actions.LAYERED else strip.action.fcurves
+        curves += actions.curves_of(strip.action, actions.slot_of(strip))
     return any(not curve.data_path.startswith("pose.") for curve in curves)
 
 
@@ -89,17 +89,17 @@ def _cycles(curve):
 
 def _strip(strips):
     """The topmost full strip with an action; deltas on top of it are not the motion itself."""
-    acting = [strip for strip in strips if strip.action is not None]
+    acting = [strip for strip in strips if strip.action is not None and not actions.only_settings(strip)]
     if not acting:
         return None
     whole = [strip for strip in acting if strip.blend_type == "REPLACE"] or acting
     strip = whole[-1]
-    once = (strip.action_frame_end - strip.action_frame_start) * strip.scale
+    start, end = nla.clip_range(strip)
     return Source(
         action=strip.action.name,
         slot=actions.slot_identifier(strip),
-        start=strip.frame_start,
-        end=min(strip.frame_end, strip.frame_start + once),
-        until=strip.frame_end,
+        start=start,
+        end=end,
+        until=nla.clip_until(strip),
         strip=strip.name,
     )

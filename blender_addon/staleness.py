@@ -70,7 +70,8 @@ def _below(rig: Any, record: Any) -> list[Any]:
     above = list(rig.parametric_dynamics_reactions)[rig.parametric_dynamics_reactions.find(record.name) :]
     ours = {strip.as_pointer() for later in above for _, strip, _ in layer_undo.own_strips(rig, later)}
     tracks = [track for track in rig.animation_data.nla_tracks if not track.mute]
-    return [strip for strip in nla.strips_of(tracks) if strip.as_pointer() not in ours]
+    below = [strip for strip in nla.strips_of(tracks) if strip.as_pointer() not in ours]
+    return [strip for strip in below if not actions.only_settings(strip)]
 
 
 def _add(digest: Any, *values: Any) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -39,10 +40,15 @@ def prepare(
     for i, own in enumerate(pulses):  # one after the other: what is caught of a blow doesn't depend on later ones
         weak, hold, knocks = _struck(actor, found, blows[: i + 1])
         more = _push(actor, found, own)
-        plan = steps.plan(found, push + more, 1.0 - weak, hold, knocks, spans[: i + 1])
-        while plan.lost is not None and np.abs(more).max() > 0.0:  # more than feet can catch: the rest goes nowhere
-            more, fell = WEAKER * more, True
-            plan = steps.plan(found, push + more, 1.0 - weak, hold, knocks, spans[: i + 1])
+        play = partial(steps.plan, found, give=1.0 - weak, hold=hold, knocks=knocks, blows=spans[: i + 1])
+        plan = play(push + more)
+        if plan.lost is not None:
+            fell, alone = True, play(push)
+            if alone.lost is not None:  # the clip itself falls, and no weaker blow would be caught
+                more, plan = np.zeros_like(more), alone
+        while plan.lost is not None and more.any():  # more than feet can catch: the rest goes nowhere
+            more = WEAKER * more
+            plan = play(push + more)
         push = push + more
     return Footing(found, replace(plan, fell=fell), base, _missing(actor, found, weak))
 

@@ -238,6 +238,10 @@ def test_inspect(run, data, tmp_path):
     assert len(facts["actions"]) == 11 and "Walking_A" in facts["action"] and "walk" in facts["action_choice"]
     assert not facts["refused"] and set(facts["situations"].values()) == {""} and len(facts["situations"]) == 12
     assert all(word in out for word in ("upperarm.l", "Walking_A", "biped", "shoulder_front"))
+    told = {check["name"]: check["state"] for check in facts["checks"]}
+    assert told.pop("masses") == "warn" and set(told.values()) == {"ok"}  # the file has no mesh
+    assert "Check     ok" in out
+    assert set(facts["feet_stand"]) == {"foot.l", "foot.r"} and all(0.2 < v < 0.9 for v in facts["feet_stand"].values())
     assert "Walking_A" in err
 
 
@@ -252,6 +256,8 @@ def test_inspect_tells_why_react_would_be_refused(run, data, tmp_path, name, rea
     status, out, _ = run("inspect", data / name, "--report", tmp_path / "i.json")
     facts = json.loads((tmp_path / "i.json").read_text(encoding="utf-8"))
     assert status == 0 and reason in facts["refused"] and reason in out and facts["bones"] > 20
+    told = {check["name"]: check for check in facts["checks"]}
+    assert told["clip"]["state"] == told["reaction"]["state"] == "refuse" and "--clip" in told["clip"]["cure"]
 
 
 def test_inspect_tells_which_situations_a_rig_lacks_the_bones_for(run, data, tmp_path):

@@ -1,0 +1,184 @@
+"""The set-up, item by item: what a reaction needs of a rig, whether it is there, and what cures it where it isn't.
+
+The panel draws it, `inspect` reports it.  It reads what is at hand; roles are known once the bones were recognised.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from . import actions, figures, hints, keyed_settings, rig, source, timing
+
+OK, WARN, REFUSE = "ok", "warn", "refuse"
+NEEDED = ("pelvis", "head", "upper_arm.L", "upper_arm.R", "thigh.L", "thigh.R")  # of a biped
+EVEN = 1e-3
+RECOGNISE, OVERRIDE = "parametric_dynamics.recognise_bones", "object.make_override_library"
+
+
+class Item(NamedTuple):
+    """One thing that was looked at.
+
+    state: "ok", "warn" (it works, but mind this) or "refuse" (no reaction before it is cured).  cure: what to do, for
+    people; button: a kind of `operators_life.DYNAMICS_OT_cure`, "UPDATE", or the name of an operator ("" = none).
+    reaction: the name of the one that is meant.
+    """
+
+    name: str
+    state: str
+    text: str
+    cure: str = ""
+    button: str = ""
+    reaction: str = ""
+
+
+def of(context, armature):
+    """The list for an armature."""
+    items = [_armature(armature), _pose(armature), _clip(context, armature), *_layers(context, armature)]
+    items += [_roles(armature), _mesh(context, armature), _feet(armature), _owners(armature)]
+    items += [_scale(context, armature), _time(context), _settings(armature)]
+    return items
+
+
+def worst(items):
+    """The gravest state among them."""
+    return max((item.state for item in items), key=(OK, WARN, REFUSE).index)
+
+
+def _armature(armature):
+    if armature.library is not None:
+        text = "'{}' is linked from another file, so that nothing can be added to it.".format(armature.name)
+        return Item("armature", REFUSE, text, "Choose Object > Library Override > Make.", OVERRIDE)
+    override = armature.override_library
+    if override is not None and override.is_system_override:
+        text = "The library override of '{}' is not editable.".format(armature.name)
+        return Item("armature", REFUSE, text, "Choose Object > Library Override > Make.", OVERRIDE)
+    kind = ", a library override" if override is not None else ""
+    return Item("armature", OK, "'{}', {} bones{}.".format(armature.name, len(armature.data.bones), kind))
+
+
+def _pose(armature):
+    if armature.data.pose_position == "REST":
+        text = "The armature shows its rest position, and the clip doesn't play."
+        return Item("pose", REFUSE, text, "Switch it to pose position in its data properties.", "SHOW_POSE")
+    return Item("pose", OK, "The armature shows its pose.")
+
+
+def _clip(context, armature):
+    found = source.of(armature) if armature.animation_data is not None else None
+    if found is None:
+        text = "Nothing plays on the armature."
+        return Item("clip", REFUSE, text, "Give it an action that moves; to a command, name --action or --clip.")
+    seconds = (found.end - found.start) / timing.rate(context.scene)
+    where = "'{}', frames {:g} to {:g}, {:.2f} s".format(found.action, found.start, found.end, seconds)
+    if not _moves_bones(armature, found):
+        text = "{}, keys no bone of the armature.".format(where)
+        return Item("clip", WARN, text, "Choose an action that was made for this rig.")
+    if found.end - found.start < 2.0:
+        return Item("clip", WARN, where + ": a pose, which is held.", "Choose a longer action if it should move.")
+    return Item("clip", OK, where + ".")
+
+
+def _moves_bones(armature, found):
+    players = [armature.animation_data, *source.strips_in_force(armature)]
+    playing = [p for p in players if p.action is not None and p.action.name == found.action]
+    curves = [c for player in playing for c in actions.curves_of(player.action, actions.slot_of(player))]
+    return any(curve.data_path.startswith("pose.bones[") and curve.is_valid for curve in curves)
+
+
+def _layers(context, armature):
+    """What lies over or hides what should play."""
+    data = armature.animation_data
+    if data is None or armature.library is not None:
+        return []
+    if not data.use_nla and data.action is None and len(data.nla_tracks):
+        return [Item("layers", REFUSE, "The NLA is switched off, and only strips move the armature.", "", "NLA_ON")]
+    found = hints.of(context, armature) if data.use_tweak_mode or len(armature.parametric_dynamics_reactions) else []
+    stopping = ("LEAVE_TWEAK", "NLA_ON", "UNLINK", "SOLO_OFF")
+    items = [Item("layers", REFUSE if h.cure in stopping else WARN, h.text, "", h.cure, h.reaction) for h in found]
+    if context.scene.tool_settings.use_keyframe_insert_auto and not any(h.cure == "AUTOKEY_OFF" for h in found):
+        text = "Auto Keying is on. What it keys after Apply lies over the reaction."
+        items.append(Item("layers", WARN, text, "", "AUTOKEY_OFF"))
+    plays = "{} NLA tracks, {} reactions.".format(len(data.nla_tracks), len(armature.parametric_dynamics_reactions))
+    return items or [Item("layers", OK, plays)]
+
+
+def _roles(armature):
+    figure = figures.known(armature)
+    if figure is None:
+        return Item("roles", WARN, "The bones were not looked at yet.", "", RECOGNISE)
+    cure = "Say what bones are in the panel Bone > Role."
+    found = set(figure.roles.values())
+    missing = [role for role in NEEDED if role not in found] if figure.kind == "biped" else []
+    if figure.note:
+        return Item("roles", WARN, figure.note, cure)
+    if missing:
+        text = "No bone was recognised as {}: situations that need it are refused.".format(", ".join(missing))
+        return Item("roles", WARN, text, cure)
+    text = "{}, {} of {} bones recognised."
+    return Item("roles", OK, text.format(figure.kind.capitalize(), len(figure.roles), len(armature.data.bones)))
+
+
+def _mesh(context, armature):
+    names = sorted(item.name for item in context.scene.objects if rig.is_skinned(item, armature))
+    own = sum(bone.dynamics_mass > 0.0 for bone in armature.pose.bones)
+    given = " {} bones have a mass of their own.".format(own) if own else ""
+    if not names:
+        text = "No mesh moves with the armature: masses come from the shape of the skeleton." + given
+        return Item("masses", WARN, text, "Give a mesh an armature modifier, or bones a mass in the panel Bone.")
+    more = " and {} more".format(len(names) - 1) if len(names) > 1 else ""
+    return Item("masses", OK, "Masses from the mesh '{}'{}.{}".format(names[0], more, given))
+
+
+def _feet(armature):
+    figure = figures.known(armature)
+    if figure is None:
+        return Item("contacts", WARN, "Feet are known when the bones were looked at.", "", RECOGNISE)
+    feet = [bone for bone, role in figure.roles.items() if role in ("foot.L", "foot.R")]
+    if len(feet) < 2:
+        text = "{} feet were found: nothing is held on the ground.".format(len(feet) or "No")
+        return Item("contacts", WARN, text, "Give the feet their role in the panel Bone.")
+    return Item("contacts", OK, "Feet: '{}' and '{}'.".format(*feet[:2]))
+
+
+def _owners(armature):
+    unknown = [bone.name for bone in armature.pose.bones if any(_is_unknown(c) for c in bone.constraints)]
+    if unknown:
+        text = "A constraint on bone '{}' has a type that this Blender doesn't know: it does nothing here."
+        return Item("constraints", WARN, text.format(unknown[0]), "Open the file in the Blender that made it.")
+    owners = rig.constraint_owners(armature)
+    if not owners:
+        return Item("constraints", OK, "No constraint or driver moves a bone.")
+    text = "{} bones are moved by constraints or drivers; a reaction goes to the controls behind them."
+    return Item("constraints", OK, text.format(len(owners)))
+
+
+def _is_unknown(constraint):
+    return getattr(constraint, "type", None) is None
+
+
+def _scale(context, armature):
+    linear = np.array(armature.matrix_world)[:3, :3]
+    size = np.linalg.norm(linear, axis=0)
+    if np.linalg.det(linear) == 0.0:
+        return Item("scale", REFUSE, "The armature is scaled to nothing.", "Give it a scale other than 0.")
+    if size.max() > (1.0 + EVEN) * size.min():
+        text = "The armature is scaled unevenly; distances are measured with its mean scale."
+        return Item("scale", WARN, text, "Choose Object > Apply > Scale before animating.")
+    unit = context.scene.unit_settings
+    metres = unit.scale_length if unit.system != "NONE" else 1.0
+    figure = figures.known(armature)
+    tall = "" if figure is None else "{:.3g} m high in the scene, reckoned as {:.3g} m; ".format(
+        figure.height * metres, armature.parametric_dynamics.height or figure.usual
+    )
+    return Item("scale", OK, "{}object scale {:.4g}, unit scale {:.4g}.".format(tall, float(size.mean()), metres))
+
+
+def _time(context):
+    rate, stretch = timing.rate(context.scene), timing.stretch(context.scene)
+    stretched = "" if stretch == 1.0 else ", time stretched by {:.4g}".format(stretch)
+    return Item("time", OK, "{:.6g} frames per second{}.".format(rate, stretched))
+
+
+def _settings(armature):
+    keyed = keyed_settings.animated(armature)
+    return Item("settings", OK, "Keyed or driven: taken as they are at the hit." if keyed else "As in the panel.")

@@ -1,0 +1,181 @@
+"""Keys on the add-on's own settings count at the hit, are never taken for the clip, and outlive every operator."""
+
+import json
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions, checks, hints, records, source, staleness
+
+from .interface_tools import OPS, add_demo, names
+from .layer_tools import differences, farthest, file_state, joints, set_frame
+
+FRAMES = np.arange(1.0, 25.0)
+TONE, STIFF = "parametric_dynamics.tone", 'pose.bones["upper_arm.L"].dynamics_frequency'
+KEYS = {5: (0.1, 1.0), 45: (0.9, 5.0)}  # frame: tone, frequency; far beyond the clip's end at 25
+
+
+@pytest.fixture
+def demo(fresh_scene):
+    rig = add_demo()
+    return rig
+
+
+def key(rig):
+    """Key two settings as an animator does: Blender puts the keys into the active action, or makes one."""
+    for frame, (tone, frequency) in KEYS.items():
+        rig.parametric_dynamics.tone, rig.pose.bones["upper_arm.L"].dynamics_frequency = tone, frequency
+        rig.keyframe_insert(TONE, frame=frame)
+        rig.keyframe_insert(STIFF, frame=frame)
+    for curve in [c for action in bpy.data.actions for c in actions.all_curves(action)]:
+        if actions.is_setting(curve.data_path):
+            for point in curve.keyframe_points:
+                point.interpolation = "LINEAR"
+    rig.update_tag()
+    bpy.context.view_layer.update()
+
+
+def value(rig, frame):
+    set_frame(frame)
+    return rig.parametric_dynamics.tone, rig.pose.bones["upper_arm.L"].dynamics_frequency
+
+
+def expected(frame):
+    (a, low), (b, high) = KEYS.items()
+    return [np.interp(frame, (a, b), ends) for ends in zip(low, high, strict=True)]
+
+
+def made(rig, name=None):
+    """Tone and frequency that a reaction was made with."""
+    kept = rig.parametric_dynamics_reactions
+    recipe = json.loads(kept[name or names(rig)[-1]].recipe)
+    tone = next(line for line in recipe["hits"][0]["situation"].splitlines() if line.startswith("tone"))
+    return float(tone.partition("=")[2]), recipe["bones"]["upper_arm.L"]["frequency"]
+
+
+def plays(rig):
+    """The keys are heard, whatever the reactions are."""
+    for frame in (5, 12, 45):
+        np.testing.assert_allclose(value(rig, frame), expected(frame), atol=1e-5)
+
+
+def test_paths():
+    assert actions.is_setting(TONE) and actions.is_setting(STIFF)
+    assert actions.is_setting("parametric_dynamics_hits[1].tone")
+    assert not actions.is_setting('pose.bones["a].dynamics_mass"].location')
+    assert not actions.is_setting('pose.bones["parametric_dynamics"].scale') and not actions.is_setting("location")
+
+
+@pytest.mark.parametrize("when", ("with the clip", "after a reaction"))
+class TestLife:
+    @pytest.fixture
+    def rig(self, demo, when):
+        self.clip = joints(demo, FRAMES)
+        self.source = source.of(demo)
+        if when == "after a reaction":
+            OPS.apply_hit_reaction(frame=8.0)
+        key(demo)
+        return demo
+
+    def test_reactions(self, rig, tmp_path):
+        found = source.of(rig)
+        assert (found.start, found.end, found.action) == (self.source.start, self.source.end, "Walk")
+        for frame, current in ((10.0, 1), (16.5, 40)):
+            set_frame(current)
+            OPS.apply_hit_reaction(frame=frame)
+            np.testing.assert_allclose(made(rig), expected(frame), atol=1e-5)
+            assert bpy.context.scene.frame_current == current
+        plays(rig)
+        name = names(rig)[-1]
+        rig.parametric_dynamics_reactions[name].action.pose_markers[0].frame -= 2
+        OPS.update_reaction(name=name, source="SETTINGS")
+        np.testing.assert_allclose(made(rig, name), expected(14.5), atol=1e-5)
+        rig.keyframe_insert("parametric_dynamics.ratio", frame=30)
+        bpy.context.view_layer.update()
+        assert not any(staleness.is_stale(rig, r) for r in rig.parametric_dynamics_reactions)
+        assert OPS.edit_base() == {"FINISHED"}
+        OPS.cure(kind="LEAVE_TWEAK")
+        plays(rig)
+        rig = self.reloaded(rig, tmp_path)
+        assert hints.of(bpy.context, rig) == []
+        OPS.remove_all()
+        assert rig.animation_data.action == bpy.data.actions["Walk"] and records.base_of(rig) is None
+        assert farthest(joints(rig, FRAMES), self.clip) < 0.01
+        plays(rig)
+        OPS.apply_hit_reaction(frame=12.0)
+        np.testing.assert_allclose(made(rig), expected(12.0), atol=1e-5)
+        OPS.remove_all()
+        assert farthest(joints(rig, FRAMES), self.clip) < 0.01
+
+    def reloaded(self, rig, folder):
+        path, name = str(folder / "keyed.blend"), rig.name
+        bpy.ops.wm.save_as_mainfile(filepath=path)
+        bpy.ops.wm.open_mainfile(filepath=path)
+        plays(bpy.data.objects[name])
+        return bpy.data.objects[name]
+
+    def test_flatten(self, rig):
+        OPS.apply_hit_reaction(frame=10.0)
+        shown = joints(rig, FRAMES)
+        OPS.flatten()
+        assert farthest(joints(rig, FRAMES), shown) < 0.1
+        plays(rig)
+
+
+def test_in_the_clip_nothing_changes(demo):
+    """Apply and Remove give the file back, settings' keys included."""
+    key(demo)
+    set_frame(3)
+    before = file_state()
+    OPS.apply_hit_reaction(frame=10.0)
+    OPS.remove_all()
+    set_frame(3)
+    assert differences(before, file_state()) == []
+
+
+def test_an_action_that_overrides_leaves_its_settings(demo):
+    """The action over the reactions keys a bone, too: unlinked it goes, its settings stay."""
+    OPS.apply_hit_reaction(frame=8.0)
+    shown = joints(demo, FRAMES)
+    key(demo)
+    demo.pose.bones["head"].location.x = 1.0
+    demo.pose.bones["head"].keyframe_insert("location", frame=5)
+    assert [hint.cure for hint in hints.of(bpy.context, demo)] == ["UNLINK"]
+    OPS.cure(kind="UNLINK")
+    plays(demo)
+    assert [hint.cure for hint in hints.of(bpy.context, demo)] == []
+    assert farthest(joints(demo, FRAMES), shown) < 0.01
+
+
+def test_settings_alone_are_no_animation(demo):
+    demo.animation_data_clear()
+    key(demo)
+    assert not checks.has_animation(demo.animation_data) and source.of(demo) is None
+    assert not OPS.apply_hit_reaction.poll()
+
+
+def test_driven(demo):
+    """A driver is followed to the hit like keys."""
+    curve = demo.driver_add(TONE)
+    curve.driver.expression = "frame / 40"
+    OPS.apply_hit_reaction(frame=10.0)
+    recipe = json.loads(demo.parametric_dynamics_reactions[0].recipe)
+    assert "tone = 0.25" in recipe["hits"][0]["situation"]
+
+
+def test_each_hit_of_a_list(demo):
+    """Every hit has the values of its own frame."""
+    OPS.add_hit()
+    OPS.add_hit()
+    for i, frame in enumerate((10.0, 20.0)):
+        hit = demo.parametric_dynamics_hits[i]
+        hit.automatic_frame, hit.frame = False, frame
+        for at, value in ((0, 0.0), (40, 0.8)):
+            hit.tone = value
+            demo.keyframe_insert("parametric_dynamics_hits[{}].tone".format(i), frame=at)
+    for curve in actions.settings_of(demo.animation_data.action, actions.slot_of(demo.animation_data)):
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
+    OPS.apply_hit_reaction()
+    hits = json.loads(demo.parametric_dynamics_reactions[0].recipe)["hits"]
+    assert ["tone = 0.2" in hits[0]["situation"], "tone = 0.4" in hits[1]["situation"]] == [True, True]
