@@ -11,11 +11,14 @@ from .model import Model
 from .plan import Plan
 from .reference import Reference, to_world
 from .resample import hermite, linear
-from .rotation import Array, conjugate, rotate, slerp
+from .rotation import Array, conjugate, cross, exp, multiply, rotate, slerp
 from .stance import Stance
+from .support import smooth
 
-STRAIGHT, SOFT = 0.99, 0.05  # of a leg's length: up to which it may stretch beyond the clip's own, and softly before
-DEEPEST = 0.4  # of a leg's length that it may sink
+STRAIGHT = 0.99  # of a leg's length up to which it may stretch beyond the clip's own
+SOFT = 0.3  # of how far hip and foot are off the clip's: as wide is the way into a stretched leg
+DEEPEST = 0.06  # [m] that the pelvis sinks at most for a leg that doesn't reach; what is left its heel rises
+RISE, SOFTER, STEEPEST = 0.3, 0.15, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
 SWINGING = 0.1  # how firmly a foot in the air is led, as part of one that stands
 
 Poses = tuple[Array, Array]
@@ -99,14 +102,17 @@ class Footing:
         q, p = to_world(model, joints, at)
         carried = model.ancestor[:, self.base] > 0.0
         p[:, carried] += way[:, None]
-        targets = [self._target(x, clip, (q, p), feet[:, i], hold[:, i]) for i, x in enumerate(self.stance.limbs)]
-        lacks = [_lack(x, clip[1], p, to[0]) for x, to in zip(self.stance.limbs, targets, strict=True)]
-        sunk = np.max(lacks, axis=0)
+        limbs = list(enumerate(self.stance.limbs))
+        targets = [self._target(limb, clip, (q, p), feet[:, i], hold[:, i]) for i, limb in limbs]
+        bears = hermite(self.stance.times, self.stance.bears, np.clip(times, *self.stance.times[[0, -1]]))
+        sunk = [bears[:, i] * _sunk(limb, clip[1], p, targets[i][0]) for i, limb in limbs]
+        sunk = DEEPEST * np.tanh(np.linalg.norm(sunk, ord=4, axis=0) / DEEPEST)
         way[:, 2] -= sunk
         p[:, carried, 2] -= sunk[:, None]
         up = model.parent[self.base]
         at[:, self.base] += way if up < 0 else rotate(conjugate(q[:, up]), way)
-        for limb, (target, turn) in zip(self.stance.limbs, targets, strict=True):
+        for i, limb in limbs:
+            target, turn = self._risen(limb, clip[1], p, targets[i], bears[:, i])
             swing, lower = reach(limb, q, p, target)
             shows = np.full(len(times), float(part[[limb.upper, limb.lower, limb.end]].min()))
             place(model, limb, q, joints, swing, lower, turn, shows)
@@ -121,6 +127,24 @@ class Footing:
         at[:, 2] += np.maximum(deep, 0.0)
         return at, turn
 
+    def _risen(self, limb: Limb, clip: Array, p: Array, target: Poses, bears: Array) -> Poses:
+        """The foot's place and rotation, its heel risen as far as the leg doesn't reach; its toes stay where they are
+        as long as the body is before them."""
+        ankle, turn = target
+        rise = np.minimum(_sunk(limb, clip, p, ankle, SOFTER), RISE)
+        sole = self.stance.points[self.stance.owner == self.stance.limbs.index(limb)]
+        toes = rotate(turn, sole[np.argmax(np.linalg.norm(sole, axis=-1))])
+        length = np.maximum(np.linalg.norm(toes[:, :2], axis=-1), 1e-6)
+        ahead = toes * [1.0, 1.0, 0.0] / length[:, None]
+        before = np.einsum("ti,ti->t", p[:, limb.upper] - ankle, ahead) / length
+        deep = -toes[:, 2]  # the heel rises by length sin(x) + deep (cos(x) - 1)
+        steep = np.arcsin(np.clip((rise + deep) / np.hypot(length, deep), -1.0, 1.0)) - np.arctan2(deep, length)
+        up = np.array([0.0, 0.0, 1.0])
+        roll = exp((bears * smooth(before) * np.clip(steep, 0.0, STEEPEST))[:, None] * cross(up[None], ahead))
+        risen = ankle + toes - rotate(roll, toes)
+        risen[:, 2] = ankle[:, 2] + rise
+        return risen, multiply(roll, turn)
+
     def _deep(self, limb: Limb, q: Array, p: Array) -> Array:
         """(T,) how far a foot at a pose is in the ground [m]."""
         own = self.stance.owner == self.stance.limbs.index(limb)
@@ -128,19 +152,18 @@ class Footing:
         return np.asarray((self.stance.level[own] - z).max(axis=1))
 
 
-def _lack(limb: Limb, clip: Array, p: Array, target: Array) -> Array:
-    """(T,) how far the hip must sink for the leg to reach; clip, p: (T, n, 3) world positions.
+def _sunk(limb: Limb, clip: Array, p: Array, target: Array, softness: float = SOFT) -> Array:
+    """(T,) how much nearer hip and foot must get to each other's height for the leg to reach.
 
-    Nothing where the leg is as long as in the clip; beyond that it gets to its full length ever more slowly.
+    clip, p: (T, n, 3) world positions.  The farther a leg is off the clip's, the softer it gets to its full length.
     """
     bones = np.diff(p[:, [limb.upper, limb.lower, limb.end]], axis=1)
     length = np.linalg.norm(bones, axis=-1).sum(axis=-1)
-    own = np.linalg.norm(clip[:, limb.end] - clip[:, limb.upper], axis=-1)
-    free = np.maximum(own, (STRAIGHT - SOFT) * length)
-    room = np.maximum(np.maximum(own, STRAIGHT * length) - free, 1e-9)
-    away = p[:, limb.upper] - target
-    across = np.einsum("ti,ti->t", away[:, :2], away[:, :2])
-    over = np.maximum(np.linalg.norm(away, axis=-1) - free, 0.0)
-    most = free + room * (1.0 - np.exp(-over / room))
-    high = np.sqrt(np.maximum(most**2 - across, (0.3 * length) ** 2))
-    return np.where(over > 0.0, np.clip(away[:, 2] - high, 0.0, DEEPEST * length), 0.0)
+    own = clip[:, limb.upper] - clip[:, limb.end]
+    way = p[:, limb.upper] - target
+    soft = np.maximum(softness * np.linalg.norm(way - own, axis=-1), 1e-12)
+    d = np.linalg.norm(way, axis=-1)
+    most = np.maximum(np.linalg.norm(own, axis=-1), STRAIGHT * length)
+    reached = d - soft * np.logaddexp(0.0, (d - most) / soft)
+    across = np.einsum("ti,ti->t", way[:, :2], way[:, :2])
+    return np.maximum(way[:, 2] - np.sqrt(np.maximum(reached**2 - across, 0.0)), 0.0)

@@ -1,6 +1,7 @@
 """What a clip says about its feet: which stand when, on which ground, and how the weight lies over them."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from .skeleton import Clip
 from .support import nearest
 
 LIMBS = {"foot": ("shin", "thigh"), "hand": ("forearm", "upper_arm")}
+SHIFTED = 9  # samples before and after a change of feet in which the weight shifts
 BRIEF = 5  # samples for which a foot is neither put down nor lifted
 
 
@@ -41,6 +43,14 @@ class Stance:
     ankle: Array
     length: Array
     pace: Array
+
+    @cached_property
+    def bears(self) -> Array:
+        """(K, L) 0..1: `down` with a soft way on and off."""
+        weight = np.hanning(2 * SHIFTED + 3)[1:-1]
+        padded = np.pad(1.0 * self.down, ((SHIFTED, SHIFTED), (0, 0)), mode="edge")
+        windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * SHIFTED + 1, axis=0)
+        return np.asarray(windows @ (weight / weight.sum()))
 
     def lands(self, k: int, leg: int) -> int:
         """The sample at which the leg stands next, -1 if it doesn't."""
