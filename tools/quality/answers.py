@@ -14,7 +14,7 @@ from core.blows import land
 from core.dynamics import kinematics
 from core.forces import Pulse
 from core.model import Model, State
-from core.quality import Blow, judge
+from core.quality import Blow, judge, rule
 from core.react import react, run
 from core.reference import to_world
 from core.rotation import conjugate, multiply, rotate, to_matrix
@@ -25,7 +25,8 @@ from tests.core.mujoco_chain import Twin
 INSTANT = 1e-9  # [s] in which the blow is given whole to find the initial velocity: what else acts is order of it
 SEEN = 0.4  # [s] from the hit in which the struck point has its first peak
 NOTHING = 0.002  # [m] below which a peak is none yet
-AXIAL = np.cos(np.radians(30.0))  # a blow that near the bone's own line is axial
+AXIAL = np.cos(np.radians(30.0))  # a blow that near the bone's own line is axial, that near the vertical on legs
+ANSWERS = {"response", "delay", "direction", "spread"}  # checks of how much the struck point moves, and which way
 ALONG = 30.0  # [deg] that the way may be off the articulated body's answer
 
 
@@ -52,7 +53,9 @@ class Cell:
 
     along: [m] of its displacement along the blow at its first peak.  off: [deg] there between displacement and the
     articulated body's answer.  peak: [m] the largest displacement within SEEN.
-    excuse: why it may be off: "" | "axial" | "limits".  planted: whether the struck leg stood.  failed: by the judge.
+    excuse: why it may be off: "" | "axial" | "limits".  held: why the point hardly goes, where the judge misses its
+    answer and nothing else is bad: "" | "axial" | "ground".  planted: whether the struck leg stood.  failed: by the
+    judge.
     """
 
     velocity: float
@@ -60,6 +63,7 @@ class Cell:
     off: float
     peak: float
     excuse: str
+    held: str
     planted: bool
     grade: str
     failed: tuple[str, ...]
@@ -84,6 +88,7 @@ def cells(aim, direction, strengths):
             off=off,
             peak=float(np.linalg.norm(way, axis=-1).max()),
             excuse=_excuse(aim, situation, hit, want, blow) if off > ALONG else "",
+            held=_held(aim, blow, verdict),
             planted=_planted(reaction),
             grade=verdict.grade,
             failed=tuple("{} {:.3g} {}".format(f.name, f.value, f.bone).strip() for f in verdict.failed()),
@@ -153,14 +158,28 @@ def between(a, b):
 
 def _excuse(aim, situation, hit, want, blow):
     """Why the point may go elsewhere: the blow runs along the bone, or without joint limits it would not."""
-    now = int(np.argmin(np.abs(aim.clip.times - blow.start)))
-    line = to_matrix(_own(aim)[0][now, blow.struck]) @ aim.actor.axis[blow.struck]
-    if abs(line @ blow.direction) > AXIAL * np.linalg.norm(line):
+    if _axial(aim, blow):
         return "axial"
     with _without_limits():
         way = displacement(aim, run(react(aim.actor, aim.clip, situation, hit)))
     free = between(way[first_peak(np.linalg.norm(way, axis=-1))], want)
     return "limits" if free <= ALONG else ""
+
+
+def _axial(aim, blow):
+    """Whether a blow runs along the bone that it strikes."""
+    now = int(np.argmin(np.abs(aim.clip.times - blow.start)))
+    line = to_matrix(_own(aim)[0][now, blow.struck]) @ aim.actor.axis[blow.struck]
+    return abs(line @ blow.direction) > AXIAL * np.linalg.norm(line)
+
+
+def _held(aim, blow, verdict):
+    """What the blow spends itself on where nothing is bad but that the point hardly moves: the length of the bone, or
+    the ground under the legs and the body's weight on them."""
+    bad = {f.name for f in verdict.failed() if rule.excess(f, verdict.mode, bad=True) > 1.0}
+    if not bad or not bad <= ANSWERS:
+        return ""
+    return "ground" if abs(blow.direction[2]) > AXIAL else "axial" if _axial(aim, blow) else ""
 
 
 @contextmanager

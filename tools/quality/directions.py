@@ -1,10 +1,11 @@
 """Hits from 26 directions on 8 parts of the body in 3 strengths, on two characters: does the body answer as it must?
 
 ENVS/core/bin/python -m tools.quality.directions DATA_FOLDER    writes docs/directions.md
+... --characters demo --parts hips,belly --strengths pistol     prints only that
 """
 
+import argparse
 import subprocess
-import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
@@ -37,15 +38,24 @@ DIRECTIONS = [d for d in product((1, 0, -1), repeat=3) if any(d)]  # [left, forw
 PROCESSES = 2
 
 
-def main(data):
+def main(data, characters, parts, strengths):
+    """{(character, part): {direction: [Cell of each strength]}}."""
     with tempfile.TemporaryDirectory() as folder:
-        reader = [str(environments.python("bpy-4.5")), "-m", "tools.quality.moments", str(data), folder, *CHARACTERS]
+        reader = [str(environments.python("bpy-4.5")), "-m", "tools.quality.moments", str(data), folder, *characters]
         subprocess.run(reader, check=True)
-        work = [(str(Path(folder) / (rig + ".npz")), part) for rig in CHARACTERS for part in PARTS]
+        work = [(str(Path(folder) / (rig + ".npz")), part, strengths) for rig in characters for part in parts]
         with ProcessPoolExecutor(PROCESSES) as pool:
             found = list(pool.map(_part, work))
-    rows = {(Path(file).stem, part): cells for (file, part), cells in zip(work, found)}
-    TARGET.write_text(directions_page.text(rows, STRENGTHS), encoding="utf-8")
+    return {(Path(file).stem, part): cells for (file, part, _), cells in zip(work, found)}
+
+
+def options():
+    """What the command line asks for."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("data", type=Path)
+    for name, every in (("characters", CHARACTERS), ("parts", PARTS), ("strengths", STRENGTHS)):
+        parser.add_argument("--" + name, default=tuple(every), type=lambda text: tuple(text.split(",")))
+    return parser.parse_args()
 
 
 def loaded(file):
@@ -68,9 +78,9 @@ def loaded(file):
 
 def _part(work):
     """All cells of one part of one character."""
-    file, part = work
+    file, part, strengths = work
     actor, clip, frame = loaded(file)
-    cells = part_of(actor, clip, frame, *PARTS[part])
+    cells = part_of(actor, clip, frame, *PARTS[part], strengths=strengths)
     print(Path(file).stem, part, len(cells), flush=True)
     return cells
 
@@ -82,4 +92,9 @@ def part_of(actor, clip, frame, situation, bone, along, directions=DIRECTIONS, s
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    asked = options()
+    page = directions_page.text(main(**vars(asked)), asked.strengths)
+    if (asked.characters, asked.parts, asked.strengths) == (CHARACTERS, tuple(PARTS), STRENGTHS):
+        TARGET.write_text(page, encoding="utf-8")
+    else:
+        print(page)

@@ -62,16 +62,18 @@ def _head(strengths, characters):
         "  of those that are not *axial* (within 30° of the bone's own line) nor *limited* (without limits it would).",
         "- *grows*: directions in which the peak never falls by more than 5 % from one strength to the next.",
         "- *spans*: directions in which the strongest peak is at least {:g} times the weakest.".format(GROWS),
-        "- grades of the judge with its frozen thresholds.",
+        "- grades of the judge with its frozen thresholds; *held*: those of the bad ones that are so only for the struck",
+        "  point's own way, along its bone (*axial*) or along the vertical (*ground*): up, weight ends the way after v²/2g,",
+        "  0.5 to 3 cm at these strengths; down, the legs stand.",
         "",
     ]
 
 
 def _counts(rows):
     out = [
-        "| character | part | velocity | follows | aims | axial | limited | grows | spans | good | less good | bad |"
+        "| character | part | velocity | follows | aims | axial | limited | grows | spans | good | less good | bad | held |"
     ]
-    out.append("|---" * 12 + "|")
+    out.append("|---" * 13 + "|")
     for (character, part), table in rows.items():
         every = [cell for cells in table.values() for cell in cells]
         n, m = len(every), len(table)
@@ -86,6 +88,7 @@ def _counts(rows):
             "{}/{}".format(sum(map(grows, table.values())), m),
             "{}/{}".format(sum(map(spans, table.values())), m),
             *grades,
+            sum(cell.held != "" for cell in every),
         ]
         out.append("| {} | {} | {} |".format(character, part, " | ".join(map(str, figures))))
     return out
@@ -112,8 +115,9 @@ def _kinds(strengths):
         "Goes elsewhere, without excuse": each(astray, where),
         "Falls with strength": lambda cells: [] if grows(cells) else [peaks(cells)],
         "Hardly grows with strength": lambda cells: [] if spans(cells) else [peaks(cells)],
-        "Graded bad": each(lambda c: c.grade == "bad", lambda c: "; ".join(c.failed[:3])),
+        "Graded bad, not held": each(lambda c: c.grade == "bad" and not c.held, lambda c: "; ".join(c.failed[:3])),
         "Axial, goes elsewhere": each(lambda c: c.excuse == "axial", where),
+        "Graded bad, held": each(lambda c: c.held != "", lambda c: "{}: {}".format(c.held, "; ".join(c.failed[:3]))),
         "Blocked by joint limits": each(lambda c: c.excuse == "limits", where),
     }
 
