@@ -6,7 +6,7 @@ import numpy as np
 
 from .dynamics import Kinematics
 from .forces import Force, Guide, Muscle, Track, WorldSpring, Wrench
-from .ik import Limb, place, reach
+from .ik import Limb, bend, place, reach
 from .model import Model
 from .plan import Plan
 from .reference import Reference, to_world
@@ -113,7 +113,7 @@ class Footing:
         at[:, self.base] += way if up < 0 else rotate(conjugate(q[:, up]), way)
         for i, limb in limbs:
             target, turn = self._risen(limb, clip[1], p, targets[i], bears[:, i])
-            swing, lower = reach(limb, q, p, target)
+            swing, lower = reach(limb, q, p, target, bend(limb, *clip))
             shows = np.full(len(times), float(part[[limb.upper, limb.lower, limb.end]].min()))
             place(model, limb, q, joints, swing, lower, turn, shows)
         return to_world(model, joints, at)

@@ -1,8 +1,8 @@
 """Two bones to a target in closed form: the last millimetres of a leg.
 
-The limb bends at its knee about the axis it bends about already, to the side it bends to already, then turns as a whole
-on the shortest way, so the plane of the knee is kept and no knee flips.  A knee that is a little overstretched gives
-way to the right side where it has to bend more.
+The limb bends at its knee about the axis it bends about already, to the side to which the clip bends it, then turns as
+a whole on the shortest way, so the plane of the knee is kept and no knee flips.  A knee that the clip overstretches a
+little gives way to the right side where it has to bend more.
 """
 
 from dataclasses import dataclass
@@ -25,22 +25,35 @@ class Limb:
     axis: Array
 
 
-def reach(limb: Limb, q: Array, p: Array, target: Array) -> tuple[Array, Array]:
+def bend(limb: Limb, q: Array, p: Array) -> Array:
+    """(T,) how much the limb bends about its axis [rad], with its sign; q: (T, n, 4), p: (T, n, 3) world poses."""
+    u, _, flat, axis = _bones(limb, q, p)
+    return np.asarray(np.arctan2(_dot(cross(axis, u), flat), _dot(u, flat)))
+
+
+def reach(limb: Limb, q: Array, p: Array, target: Array, clip: Array) -> tuple[Array, Array]:
     """World turns (T, 4) of the upper and the lower bone that bring the end to `target` (T, 3).
 
-    q: (T, n, 4), p: (T, n, 3) world poses.  At a target out of reach the limb points, straight.
+    q, p: as in `bend`.  clip: (T,) the clip's own bend, which says to which side.  A pose that simulation has brought
+    past straight says nothing: where a leg is nearly straight, it would flip the knee.
+    At a target out of reach the limb points, straight.
     """
+    u, w, flat, axis = _bones(limb, q, p)
+    bent = bend(limb, q, p)
+    most = np.maximum(_length(u) * _length(flat), 1e-12)
+    goal = target - p[:, limb.upper]
+    wanted = 0.5 * (_dot(goal, goal) - _dot(u, u) - _dot(w, w)) / most
+    turn = exp((_signed(np.arccos(np.clip(wanted, -1.0, 1.0)), clip) - bent)[:, None] * axis)
+    swing = between(u + rotate(turn, w), goal)
+    return swing, multiply(swing, turn)
+
+
+def _bones(limb: Limb, q: Array, p: Array) -> tuple[Array, Array, Array, Array]:
+    """(T, 3) the upper bone, the lower one, its part square to the axis of the bend, and that axis."""
     hip, knee, ankle = (p[:, i] for i in (limb.upper, limb.lower, limb.end))
     u, w = knee - hip, ankle - knee
     axis = _axis(u, w, rotate(q[:, limb.lower], limb.axis))
-    flat = w - axis * _dot(w, axis)[:, None]
-    bent = np.arctan2(_dot(cross(axis, u), flat), _dot(u, flat))
-    most = np.maximum(_length(u) * _length(flat), 1e-12)
-    goal = target - hip
-    wanted = 0.5 * (_dot(goal, goal) - _dot(u, u) - _dot(w, w)) / most
-    bend = exp((_signed(np.arccos(np.clip(wanted, -1.0, 1.0)), bent) - bent)[:, None] * axis)
-    swing = between(u + rotate(bend, w), goal)
-    return swing, multiply(swing, bend)
+    return u, w, w - axis * _dot(w, axis)[:, None], axis
 
 
 def place(
@@ -61,13 +74,13 @@ def place(
         joints[:, body] = slerp(joints[:, body], rotation, part)
 
 
-def _signed(wanted: Array, bent: Array) -> Array:
-    """(T,) the bend that is wanted [rad], to the side to which the limb bends already; the same size gives `bent`."""
-    back = np.abs(bent)
+def _signed(wanted: Array, clip: Array) -> Array:
+    """(T,) the bend that is wanted [rad], to the side to which the clip's limb bends; the same size gives `clip`."""
+    back = np.abs(clip)
     more = np.clip((wanted - back) / np.maximum(back, 1e-3), 0.0, 1.0)
     slight = np.clip(2.0 - back / BENT, 0.0, 1.0)
     over = slight * more * more * (3.0 - 2.0 * more)
-    return np.where(bent >= 0.0, wanted, wanted * (2.0 * over - 1.0))
+    return np.where(clip >= 0.0, wanted, wanted * (2.0 * over - 1.0))
 
 
 def _axis(u: Array, w: Array, hinge: Array) -> Array:

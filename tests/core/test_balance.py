@@ -66,7 +66,7 @@ def test_two_bones_reach_their_target_and_keep_their_knee(skeleton, rng):
     before = np.cross(p[0, limb.lower] - p[0, limb.upper], p[0, limb.end] - p[0, limb.lower])
     for _ in range(30):
         target = p[:, limb.end] + 0.05 * rng.normal(size=3)
-        swing, lower = ik.reach(limb, q, p, target)
+        swing, lower = ik.reach(limb, q, p, target, ik.bend(limb, q, p))
         new = joints.copy()
         ik.place(model, limb, q, new, swing, lower, q[:, limb.end], np.ones(1))
         turned, moved = to_world(model, new, at)
@@ -83,7 +83,7 @@ def test_a_leg_at_its_target_is_left_as_it_is(skeleton, by):
     """Whichever side the clip bends its knee to."""
     model, limb, joints, at = bent_leg(skeleton, by)
     q, p = to_world(model, joints, at)
-    swing, lower = ik.reach(limb, q, p, p[:, limb.end])
+    swing, lower = ik.reach(limb, q, p, p[:, limb.end], ik.bend(limb, q, p))
     assert angle(swing, np.array([1.0, 0, 0, 0])) < 1e-6 and angle(lower, np.array([1.0, 0, 0, 0])) < 1e-6
 
 
@@ -92,17 +92,30 @@ def test_a_knee_that_bends_the_other_way_reaches_there_too(skeleton, by):
     model, limb, joints, at = bent_leg(skeleton, by)
     q, p = to_world(model, joints, at)
     target = p[:, limb.end] + (0.02, -0.03, 0.04)
-    swing, lower = ik.reach(limb, q, p, target)
+    swing, lower = ik.reach(limb, q, p, target, ik.bend(limb, q, p))
     ik.place(model, limb, q, joints, swing, lower, q[:, limb.end], np.ones(1))
     assert np.linalg.norm(to_world(model, joints, at)[1][0, limb.end] - target[0]) < 1e-9
     assert angle(lower, swing) < 0.3
+
+
+def test_a_knee_that_is_simulated_past_straight_bends_to_the_clips_side(skeleton):
+    """Cyberpunk's walk: nearly straight legs, which a blow brings a little past straight."""
+    model, limb, joints, at = bent_leg(skeleton, 0.08)
+    clip = ik.bend(limb, *to_world(model, joints, at))
+    target = to_world(model, joints, at)[1][:, limb.end]
+    for by in (0.05, 0.0, -0.05):
+        model, limb, joints, at = bent_leg(skeleton, by)
+        q, p = to_world(model, joints, at)
+        swing, lower = ik.reach(limb, q, p, target, clip)
+        ik.place(model, limb, q, joints, swing, lower, q[:, limb.end], np.ones(1))
+        assert ik.bend(limb, *to_world(model, joints, at)) == pytest.approx(clip, abs=1e-6)
 
 
 def test_a_target_out_of_reach_is_pointed_at(skeleton):
     model, limb, joints, at = bent_leg(skeleton)
     q, p = to_world(model, joints, at)
     target = p[:, limb.upper] + np.array([0.3, -0.2, -3.0])
-    swing, lower = ik.reach(limb, q, p, target)
+    swing, lower = ik.reach(limb, q, p, target, ik.bend(limb, q, p))
     ik.place(model, limb, q, joints, swing, lower, q[:, limb.end], np.ones(1))
     _, moved = to_world(model, joints, at)
     leg, way = moved[0, limb.end] - moved[0, limb.upper], target[0] - p[0, limb.upper]

@@ -7,6 +7,8 @@ from core import strength
 VELOCITY = 1e-6  # relative, of the initial velocity against MuJoCo's
 ALONG = 30.0  # [deg] off the articulated body's own answer
 FALLS, GROWS = 0.95, 1.5  # a stronger hit's peak beside the one below; the strongest's beside the weakest
+COLUMNS = ("character", "part", "velocity", "follows", "aims", "axial", "limited", "grows", "spans")
+COLUMNS += ("good", "less good", "bad", "held")
 LETTERS = (("left", "right"), ("forward", "back"), ("up", "down"))
 COMMAND = "ENVS/core/bin/python -m tools.quality.directions DATA_FOLDER"
 
@@ -62,18 +64,15 @@ def _head(strengths, characters):
         "  of those that are not *axial* (within 30° of the bone's own line) nor *limited* (without limits it would).",
         "- *grows*: directions in which the peak never falls by more than 5 % from one strength to the next.",
         "- *spans*: directions in which the strongest peak is at least {:g} times the weakest.".format(GROWS),
-        "- grades of the judge with its frozen thresholds; *held*: those of the bad ones that are so only for the struck",
-        "  point's own way, along its bone (*axial*) or along the vertical (*ground*): up, weight ends the way after v²/2g,",
-        "  0.5 to 3 cm at these strengths; down, the legs stand.",
+        "- grades of the judge with its frozen thresholds; *held*: those of the bad ones that are so only for the",
+        "  struck point's own way, along its bone (*axial*) or along the vertical (*ground*): up, weight ends the way",
+        "  after v²/2g, 0.5 to 3 cm at these strengths; down, the legs stand.",
         "",
     ]
 
 
 def _counts(rows):
-    out = [
-        "| character | part | velocity | follows | aims | axial | limited | grows | spans | good | less good | bad | held |"
-    ]
-    out.append("|---" * 13 + "|")
+    out = ["| {} |".format(" | ".join(COLUMNS)), "|---" * len(COLUMNS) + "|"]
     for (character, part), table in rows.items():
         every = [cell for cells in table.values() for cell in cells]
         n, m = len(every), len(table)
