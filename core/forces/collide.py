@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -45,14 +46,21 @@ class Capsules:
         """(..., m, 2, 3) ends of the cores, shared frame."""
         return kin.p[..., self.bodies, None, :] + self.ends @ np.swapaxes(kin.R[..., self.bodies, :, :], -1, -2)
 
-    def close(self, kin: Kinematics, pairs: np.ndarray) -> np.ndarray:
-        """Indices of the pairs (P, 2) whose bounding balls meet in any member of the batch."""
-        middle = kin.p[..., self.bodies, :] + apply(kin.R[..., self.bodies, :, :], self.ends.mean(axis=1))
+    def reach(self, pairs: np.ndarray) -> Array:
+        """(P,) how far apart the middles of the pairs (P, 2) are where their bounding balls meet [m]."""
         size = self.radius + 0.5 * np.linalg.norm(self.ends[:, 1] - self.ends[:, 0], axis=-1)
-        apart = middle[..., pairs[:, 0], :] - middle[..., pairs[:, 1], :]
-        reach = size[pairs].sum(axis=1)
+        return np.asarray(size[pairs].sum(axis=1))
+
+    def close(self, kin: Kinematics, pairs: np.ndarray, reach: Array) -> np.ndarray:
+        """Indices of the pairs (P, 2) whose middles are within `reach` (P,) in any member of the batch."""
+        middle = kin.p.take(self.bodies, axis=-2) + apply(kin.R.take(self.bodies, axis=-3), self._middle)
+        apart = middle.take(pairs[:, 0], axis=-2) - middle.take(pairs[:, 1], axis=-2)
         near = np.einsum("...i,...i->...", apart, apart) < reach * reach
         return np.flatnonzero(near.reshape(-1, len(pairs)).any(axis=0))
+
+    @cached_property
+    def _middle(self) -> Array:
+        return np.asarray(self.ends.mean(axis=1))
 
     def nearest(self, kin: Kinematics, pairs: np.ndarray) -> tuple[Array, Array, Array]:
         """depth (..., P), normal from the second to the first (..., P, 3), and the point between them (..., P, 3)."""

@@ -1,6 +1,7 @@
 """Flesh on flesh: limbs that swing against the body are braked softly, without a contact solver."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -32,9 +33,13 @@ class Flesh:
         depth = self.capsules.nearest(kin, self.pairs)[0]
         return replace(self, sunk=np.maximum(depth, 0.0) + MARGIN)
 
+    @cached_property
+    def _reach(self) -> Array:
+        return self.capsules.reach(self.pairs)
+
     def add(self, load: Load, step: Step) -> None:
         """Equal and opposite forces at the point between the two bodies of every pair that is pressed."""
-        near = self.capsules.close(step.kin, self.pairs)
+        near = self.capsules.close(step.kin, self.pairs, self._reach)
         if not len(near):
             return
         pairs = self.pairs[near]

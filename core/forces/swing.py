@@ -8,10 +8,10 @@ import numpy as np
 from ..dynamics import Load
 from ..model import Model
 from ..reference import Reference
-from ..rotation import Array, conjugate, cross, exp, log, multiply, rotate
-from ..spatial import apply
+from ..rotation import Array, conjugate, cross, log_and_rate, multiply, rotate
+from ..spatial import apply_T
 from .limit import about, past
-from .step import Step, log_rate
+from .step import Step
 
 MARGIN = 1e-9  # [rad] by which the free play is wider than the clip's own motion
 
@@ -70,11 +70,10 @@ class SwingTwist:
             wider = self.wider[step.k] + MARGIN * np.array([1.0, -1.0, 1.0])
             low, high = low + wider[:, [1, 1]] * [0.0, 1.0], high + wider[:, [0, 2]]
         x = past(ahead, low, high)
-        size = self._size(ahead)
-        zone, add = (1.0 - self.soft) * size, load.add_turn if self.middle is not None else partial(step.add_turn, load)
-        for a in range(2):
-            spring = self.stiffness[:, a], self.damping[:, a]
-            add(self.bodies, *about(step.h, x[..., a], zone[..., a], spring, g[..., a, :], w))
+        spring = self.stiffness, self.damping
+        torque, Z = about(step.h, x, (1.0 - self.soft) * self._size(ahead), spring, g, w[..., None, :])
+        add = load.add_turn if self.middle is not None else partial(step.add_turn, load)
+        add(self.bodies, torque.sum(axis=-2), Z.sum(axis=-3))
 
     def _deviation(self, rotation: Array, twist: Array) -> tuple[Array, Array]:
         """Deviation from the middle (..., m, 4) and its angular velocity (..., m, 3), body frame."""
@@ -113,31 +112,31 @@ class SwingTwist:
         """Swing, scaled to a round cone of the ellipse's mean width, and twist of d (..., m, 4): angles (..., m, 2) and
         their gradients by the angular velocity (..., m, 2, 3), body frame."""
         a = self.frame[:, 0]
-        swing, twist, about_axis = swing_twist(d, a)
+        swing, back, twist, about_axis = swing_twist(d, a)
+        swing, rate = log_and_rate(swing)
         ratio = np.sqrt(self.swing[:, 0] * self.swing[:, 1])[:, None] / self.swing
         parts = ratio * np.einsum("mai,...mi->...ma", self.frame[:, 1:], swing)
         angle = np.linalg.norm(parts, axis=-1)
         slope = np.einsum("...ma,mai->...mi", ratio * parts / np.maximum(angle, 1e-12)[..., None], self.frame[:, 1:])
         # angular velocity of the swing: the whole one turned by the twist, less the twist's own
-        along = apply(np.swapaxes(log_rate(swing), -1, -2), slope)
+        along = apply_T(rate, slope)
         spin = np.einsum("...mi,mi->...m", along, a)[..., None]
-        back = exp(-twist[..., None] * a)
         gradient = rotate(back, along) - spin * about_axis
         return np.stack((angle, twist), axis=-1), np.stack((gradient, about_axis), axis=-2)
 
 
-def swing_twist(d: Array, axis: Array) -> tuple[Array, Array, Array]:
+def swing_twist(d: Array, axis: Array) -> tuple[Array, Array, Array, Array]:
     """d (..., m, 4) as a twist about `axis` (m, 3) followed by a swing.
 
-    (swing rotation vector (..., m, 3) square to the axis, twist angle (..., m), gradient of the twist by the angular
-    velocity in d's own frame (..., m, 3)).
+    (swing (..., m, 4), whose axis is square to the other, inverse of the twist (..., m, 4), its angle (..., m), and
+    the angle's gradient by the angular velocity in d's own frame (..., m, 3)).
     """
     d = np.where(d[..., :1] < 0.0, -d, d)
     w, v = d[..., 0], d[..., 1:]
     p = np.einsum("...mi,mi->...m", v, axis)
     size = np.maximum(w * w + p * p, 1e-12)
-    twist = 2.0 * np.arctan2(p, w)
-    swing = log(multiply(d, exp(-twist[..., None] * axis)))
+    half = np.arctan2(p, w)
+    back = np.concatenate((np.cos(half)[..., None], -np.sin(half)[..., None] * axis), axis=-1)
     turned = cross(np.broadcast_to(axis, v.shape), v)
     gradient = ((w * w)[..., None] * axis + w[..., None] * turned + p[..., None] * v) / size[..., None]
-    return swing, twist, gradient
+    return multiply(d, back), back, 2.0 * half, gradient

@@ -304,9 +304,10 @@ def test_swing_and_twist_are_what_they_are_called(rng):
     axis = np.array([[0.0, 1.0, 0.0]])
     swing, twist = np.array([[0.4, 0.0, -0.7]]), np.array([1.1])
     d = multiply(exp(swing), exp(twist[:, None] * axis))
-    got = swing_twist(d, axis)
-    np.testing.assert_allclose(got[0], swing, atol=1e-12)
-    np.testing.assert_allclose(got[1], twist, atol=1e-12)
+    got, back, angle, _ = swing_twist(d, axis)
+    np.testing.assert_allclose(log(got), swing, atol=1e-12)
+    np.testing.assert_allclose(log(back), -twist[:, None] * axis, atol=1e-12)
+    np.testing.assert_allclose(angle, twist, atol=1e-12)
 
 
 def test_gradients_of_swing_and_twist(rng):
@@ -332,7 +333,8 @@ def test_swing_twist_keeps_a_joint_in_its_range(push):
     limit = SwingTwist(np.array([0]), np.eye(3)[None], *ranges, 0.6, K, D)
     torque = Wrench(np.array([0]), np.zeros((1, 3)), np.array([[*push, 0, 0, 0]]), local=True)
     runs = list(simulate(model, reference, [limit, torque, Viscous(np.array([0]), np.ones(1))], NONE))
-    swing, twist, _ = swing_twist(runs[-1].state.rotation, np.array([[1.0, 0, 0]]))
+    swing, _, twist, _ = swing_twist(runs[-1].state.rotation, np.array([[1.0, 0, 0]]))
+    swing = log(swing)
     reach = np.sqrt((swing[0, 1] / np.radians(20.0)) ** 2 + (swing[0, 2] / np.radians(50.0)) ** 2)
     assert max(reach, abs(twist[0]) / np.radians(30.0)) > 0.6  # it leans on its range
     assert reach < 1.15 and abs(twist[0]) < 1.15 * np.radians(30.0)
