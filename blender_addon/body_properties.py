@@ -1,4 +1,4 @@
-"""What the user sets on how the body answers a hit: its muscles and the envelope."""
+"""What the user sets on how the body answers a hit: its muscles, the envelope, and how it ends."""
 
 from bpy.props import EnumProperty, FloatProperty
 
@@ -12,10 +12,14 @@ MODES = (
     ("continue", "Simulate Throughout", "The body is simulated as long as the envelope lasts"),
     ("hold", "Hold Pose", "The body is simulated for a short time; the pose it reaches is held and blended out"),
 )
+ENDINGS = {  # of an end mode: its name and tooltip
+    "return": ("Return", "The body finds back to its clip and goes on with it, as if nothing had happened"),
+    "stay": ("Stay Down", "Knocked out: the muscles go limp, the body falls, and its layer holds it where it lies"),
+}
 
 
 class BodyProperties:
-    """Muscles and envelope of one hit"""
+    """Muscles, envelope and end of one hit"""
 
     frequency: FloatProperty(
         name="Frequency (Hz)",
@@ -118,5 +122,21 @@ class BodyProperties:
         step=1,
         precision=3,
         default=START.envelope.simulation,
+        **SECONDS,
+    )
+    end: EnumProperty(
+        name="End",
+        description="What becomes of the body after the blow",
+        items=tuple((name, *ENDINGS[name]) for name in situations.ENDS),
+        default=START.end,
+        override=OVERRIDE,
+    )
+    knock_out: FloatProperty(
+        name="Goes Limp In",
+        description="Time in which all muscles of a body that is knocked out lose their tone",
+        min=0.02,
+        max=2.0,
+        step=5,
+        default=START.knock_out,
         **SECONDS,
     )

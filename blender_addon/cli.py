@@ -146,9 +146,11 @@ def tolerance(text):
 def end(text):
     """An end mode that exists."""
     if text not in ENDS:
-        raise argparse.ArgumentTypeError("'{}' is unknown; use return or stay".format(text))
+        raise argparse.ArgumentTypeError("'{}' is unknown; use {}".format(text, " or ".join(situations.ENDS)))
     if text not in situations.ENDS:
-        raise argparse.ArgumentTypeError("'{}' is not available yet; use return or stay".format(text))
+        raise argparse.ArgumentTypeError(
+            "'{}' is not available yet; use {}".format(text, " or ".join(situations.ENDS))
+        )
     return text
 
 

@@ -9,7 +9,8 @@ from . import actions, checks, layer_undo, moves, records, staleness, timing
 
 
 class Hint(NamedTuple):
-    """A sentence, and what cures it: "UPDATE", or a kind of `operators_life.DYNAMICS_OT_cure` ("" = none).
+    """A sentence, and what cures it: "UPDATE", "FALL" (update it as a fall), or a kind of
+    `operators_life.DYNAMICS_OT_cure` ("" = none).
 
     reaction: the name of the one that is meant.
     """
@@ -57,6 +58,8 @@ def _records(found):
             yield Hint("'{}' was moved in time, but solved where it was.".format(name), "UPDATE", name)
         elif staleness.is_stale(found, record):
             yield Hint("What '{}' lies on has changed since it was solved.".format(name), "UPDATE", name)
+        if record.uncaught:
+            yield Hint("The blow of '{}' is stronger than feet can catch.".format(name), "FALL", name)
         for text in records.load(record.warnings):
             yield Hint(text)
 

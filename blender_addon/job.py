@@ -121,7 +121,7 @@ class Job:
         )
         record = armature.parametric_dynamics_reactions[baked]
         landed = _landed(self, reaction)
-        record.landed = records.dump(landed)
+        record.landed, record.uncaught = records.dump(landed), reaction.uncaught
         for hit in landed:  # markers in the layer's action: the NLA editor shows them
             text = "{bone} {impulse:.3g} N s".format(**hit)
             record.action.pose_markers.new(text).frame = round(hit["frame"])

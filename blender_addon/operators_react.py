@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import bpy
-from bpy.props import EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, StringProperty
 from bpy.types import Operator
 
 from ..core import situation as situations
@@ -156,6 +156,7 @@ class DYNAMICS_OT_update_reaction(Solving, Operator):
 
     name: StringProperty(name="Reaction", description="Which one. Empty: the one chosen in the list", options=FRESH)
     source: EnumProperty(name="With", description="What it is made with", items=SOURCES, options=FRESH)
+    fall: BoolProperty(name="Let It Fall", description="Let its strongest blow knock the body out", options=FRESH)
 
     @classmethod
     def poll(cls, context):
@@ -174,6 +175,8 @@ class DYNAMICS_OT_update_reaction(Solving, Operator):
         made = moves.followed(armature, record, made)
         if keyed:
             made = keyed_settings.at_hits(context, armature, made)
+        if self.fall:
+            made = recipe.knocked_out(made, records.load(record.landed))
         with layer_undo.without(context, armature, record):
             job = recipe.prepare(context, armature, made)
         self._recipe = recipe.dated(made, job)

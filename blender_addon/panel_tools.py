@@ -45,8 +45,11 @@ def wrapped(layout, context, text, icon="NONE", taken=0):
 
 
 def cure_button(layout, kind, reaction=""):
-    """The button that puts something right.  kind: one of `operators_life.CURES`, "UPDATE", an operator, or ""."""
-    if kind == "UPDATE":
+    """The button that puts something right.  kind: one of `operators_life.CURES`, "UPDATE", "FALL", an operator, ""."""
+    if kind == "FALL":
+        update = layout.operator("parametric_dynamics.update_reaction", text="Let It Fall", icon="SORT_ASC")
+        update.name, update.source, update.fall = reaction, "RECIPE", True
+    elif kind == "UPDATE":
         update = layout.operator("parametric_dynamics.update_reaction", icon="FILE_REFRESH")
         update.name, update.source = reaction, "RECIPE"
     elif "." in kind:

@@ -90,6 +90,7 @@ class DYNAMICS_PT_envelope(SubPanel, Panel):
     def draw(self, context):
         group = settings.active(checks.armature_of(context))
         column = split(self.layout)
+        column.active = group.end != "stay"  # a body that lies has no envelope
         for name in ("attack", "sustain", "relaxation", "envelope_mode"):
             column.prop(group, name)
         if group.envelope_mode == "hold":

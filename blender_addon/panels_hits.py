@@ -39,6 +39,9 @@ def draw(layout, armature):
         _direction(column, holder)
     _strength(column, holder)
     _frame(column, holder)
+    column.prop(holder, "end")
+    if holder.end == "stay":
+        column.prop(holder, "knock_out")
 
 
 def _list(layout, armature):

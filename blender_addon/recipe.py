@@ -89,3 +89,11 @@ def dated(recipe, ready):
     landed = iter(ready.hits)
     hits = (replace(hit, frame=next(landed)[1].frame, after=None) if hit.enabled else hit for hit in recipe.hits)
     return replace(recipe, hits=tuple(hits))
+
+
+def knocked_out(made, landed):
+    """The recipe with the strongest of its blows, as they landed (see `records`), knocking the body out."""
+    frame = max(landed, key=lambda hit: hit["impulse"])["frame"] if landed else 0.0
+    chosen = min((hit for hit in made.hits if hit.enabled), key=lambda hit: abs((hit.frame or 0.0) - frame))
+    fallen = replace(chosen, situation=chosen.situation.with_changes(end="stay"))
+    return replace(made, hits=tuple(fallen if hit is chosen else hit for hit in made.hits))

@@ -35,6 +35,7 @@ class DYNAMICS_PG_reaction(PropertyGroup):
     recipe: StringProperty(name="Recipe", description="The settings that made it (JSON)", override=OVERRIDE)
     quality: StringProperty(name="Quality", description="Its grade and what failed (JSON)", override=OVERRIDE)
     landed: StringProperty(name="Landed", description="Where and how its hits landed (JSON)", override=OVERRIDE)
+    uncaught: BoolProperty(name="Uncaught", description="Whether feet can't catch it", override=OVERRIDE)
     fingerprint: StringProperty(name="Fingerprint", description="What it was solved on", override=OVERRIDE)
 
 

@@ -16,6 +16,8 @@ from .recipe import Recipe
 FIRST = "shoulder_front"  # the situation that a new armature starts with
 CUSTOM = "CUSTOM"
 NUMBERS = ("along", "impulse", "gain", "contact", "frequency", "ratio", "base_frequency", "tone", "recovery", "share")
+NUMBERS += ("knock_out",)
+CHOICES = ("drive", "end")
 LOADING = ("situation", "strength")
 TIMES = ("attack", "sustain", "relaxation", "simulation")
 BONE_FIELDS = {  # property of a pose bone -> field of BoneSetting, where it differs from the property's default
@@ -80,7 +82,7 @@ def put_situation(group, situation):
 
 def _fill(group, situation):
     group.document = situations.dump(situation)
-    for name in (*NUMBERS, "drive"):
+    for name in (*NUMBERS, *CHOICES):
         setattr(group, name, getattr(situation, name))
     for name in TIMES:
         setattr(group, name, getattr(situation.envelope, name))
@@ -99,7 +101,7 @@ def _preset_of(situation):
 
 def _changed(base, other):
     """The base with the other's name and all that the settings hold."""
-    held = {name: getattr(other, name) for name in (*NUMBERS, "drive", "direction", "envelope")}
+    held = {name: getattr(other, name) for name in (*NUMBERS, *CHOICES, "direction", "envelope")}
     return base.with_changes(**held)
 
 
@@ -110,7 +112,7 @@ def situation(group):
     envelope = Envelope(**{name: plain(getattr(group, name)) for name in TIMES}, mode=group.envelope_mode)
     if group.direction_mode == "FIGURE":
         changes["direction"] = vector(group.direction)
-    return base.with_changes(**changes, drive=group.drive, envelope=envelope)
+    return base.with_changes(**changes, drive=group.drive, end=group.end, envelope=envelope)
 
 
 def _document(group):

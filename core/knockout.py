@@ -13,7 +13,7 @@ from . import touch
 from .actor import Actor, base_role
 from .blows import LONGEST, Blow
 from .dynamics import kinematics
-from .forces import Bumper, Calm, Capsules, Compliant, Floor, Force, Muscle
+from .forces import Bumper, Calm, Capsules, Compliant, Field, Floor, Force, Muscle
 from .forces.bumper import overlap
 from .hinges import Hinges
 from .model import Model, State
@@ -24,6 +24,7 @@ from .spatial import apply
 from .tuning import HINGE_FREQUENCY
 
 CALM_FROM, CALM_RATE = 1.6, 80.0  # [s] after the blow from where on motion is damped, [1/s] at LONGEST
+TOPPLE, STANDS = 6.0, (0.3, 0.8)  # [1/s^2] where limbs would prop the body up, setting in so many [s] after the blow
 STILL, SLOWING = 0.03, 0.3  # [m/s] of every point of the surface, from where on motion fades in so many [s]
 SLACK_FREQUENCY, SLACK_RATIO = 0.5, 0.7  # what flesh and ligaments damp: no spring, but the damper of such a muscle
 FLOOR_DEPTH, FLOOR_TIME = 0.002, 0.1  # [m] a point sinks under the whole weight, [s] in which it comes up again
@@ -34,16 +35,18 @@ RIGID = 1e6  # [1/s] pace of springs that are taken wholly at the end of a step
 TRUNK = ("pelvis", "hip", "spine", "neck", "head", "clavicle")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KnockOut:
     """When it happens.
 
     start: [s].  seconds: over which the muscles go limp.  longest: [s] until the body lies still.
+    direction: (3,) horizontal unit vector in which it falls over where it would be propped up.
     """
 
     start: float
     seconds: float
     longest: float
+    direction: Array
 
     @classmethod
     def of(cls, blows: Sequence[Blow]) -> "KnockOut":
@@ -51,7 +54,9 @@ class KnockOut:
         first = next((blow for blow in blows if blow.situation.falls), None)
         if first is None:
             raise ValueError("KnockOut: none of the blows knocks the body out")
-        return cls(first.start, first.situation.knock_out, LONGEST)
+        across = first.direction * [1.0, 1.0, 0.0]
+        across = across if np.linalg.norm(across) > 0.1 else first.axes[0]
+        return cls(first.start, first.situation.knock_out, LONGEST, across / np.linalg.norm(across))
 
     def pace(self, times: Array) -> Array:
         """How fast the clip goes on, 1 to 0."""
@@ -80,6 +85,11 @@ class KnockOut:
         """[1/s] damping of the whole body."""
         x = np.clip((times - self.start - CALM_FROM) / (self.longest - SLOWING - CALM_FROM), 0.0, 1.0)
         return CALM_RATE * x * x
+
+    def topple(self, height: Array, time: float) -> Array:
+        """(..., 3) [m/s^2] at heights (..., 1) above the floor [m]: what stands after a fall's time goes on to fall."""
+        late = np.clip((time - self.start - STANDS[0]) / (STANDS[1] - STANDS[0]), 0.0, 1.0)
+        return TOPPLE * late * np.maximum(height, 0.0) * self.direction
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +124,8 @@ class Ragdoll:
         n = len(K)
         none = np.zeros((len(times), n, 6))
         slack = Muscle(K, D, 1.0 - tone[:, None], np.full(n, np.inf), np.zeros(n), none, RIGID, RIGID)
-        return [slack, Calm(self.knock.calm(times)), Compliant([self.floor, self.bumper])]
+        topple = Field(lambda places, time: self.knock.topple(places[..., 2:] - self.floor.height, time))
+        return [slack, Calm(self.knock.calm(times)), topple, Compliant([self.floor, self.bumper])]
 
     def still(self, model: Model, now: float, states: Sequence[State]) -> bool:
         """Whether the body is limp and no point of its surface moved faster than STILL in any of the states."""

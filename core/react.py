@@ -82,6 +82,11 @@ class Reaction:
         """(3,) unit direction of the first blow, world."""
         return self.blows[0].direction
 
+    @property
+    def uncaught(self) -> bool:
+        """Whether a blow is stronger than feet can catch."""
+        return any(part.footing is not None and part.footing.plan.fell for part in self.parts or (self,))
+
     def amount(self, times: Array) -> Array:
         """(T,) how much of the reaction shows at times [s]."""
         return shown(self.blows, times)

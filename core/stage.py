@@ -77,7 +77,8 @@ class Stage:
         )
         if self.footing is not None and self.footing.plan.fell:
             self.warnings.append(
-                "The blow is stronger than feet can catch, the body would fall. It is caught as a weaker one."
+                "The blow is stronger than feet can catch: the body is caught as by a weaker one. "
+                "End with 'stay' to let it fall (--end stay)."
             )
 
     def followed(self, samples: Array, rotation: Array, position: Array) -> tuple[Array, tuple[Array, Array]]:

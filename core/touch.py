@@ -8,7 +8,8 @@ from . import segments
 from .actor import Actor
 from .rotation import Array, conjugate, rotate
 
-DIRECTIONS = 64  # in which the farthest points are taken: what lies between sticks out by 3 % of a radius
+DIRECTIONS, CHUNK = 512, 64  # in which the skin's extent is measured, and so many of them at once
+SHORT = 0.003  # [m] that the chosen points may fall short of it in any of these
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +25,7 @@ class Points:
 
 
 def points(actor: Actor) -> Points:
-    """The points of each body's skin that lie farthest out in directions spread over the sphere; a capsule's where a
+    """As few points of each body's skin as reach as far as that in every direction, within SHORT; a capsule's where a
     body has no skin."""
     around = sphere(DIRECTIONS)
     skin, masses = actor.skeleton.skin, actor.masses
@@ -35,15 +36,28 @@ def points(actor: Actor) -> Points:
         for bone in np.unique(owner[owner >= 0]).tolist():
             own = skin.vertices[owner == bone] - actor.skeleton.head[bone]
             own = rotate(conjugate(actor.skeleton.rotation[bone]), own * masses.scale) * actor.sign
-            found[bone] = own[np.unique(np.argmax(around @ own.T, axis=1))]
+            found[bone] = _outermost(own, around)
     for bone in np.flatnonzero(masses.mass > 0.0).tolist():
         if bone not in found:
             ends = np.stack((np.zeros(3), actor.sign * masses.axis[bone]))
             side = np.argmax(around @ ends.T, axis=1)
-            found[bone] = ends[side] + masses.radius[bone] * around
+            found[bone] = _outermost(ends[side] + masses.radius[bone] * around, around)
     order = sorted(found, key=lambda bone: int(actor.body[bone]))
     bodies = np.repeat([actor.body[bone] for bone in order], [len(found[bone]) for bone in order])
     return Points(bodies.astype(int), np.concatenate([found[bone] for bone in order]))
+
+
+def _outermost(places: Array, around: Array) -> Array:
+    """(m, 3) of the places (V, 3): one after the other the one that most sticks out of those before; around: (D, 3)."""
+    parts = np.array_split(around, -(-len(around) // CHUNK))
+    places = places[np.unique(np.concatenate([np.argmax(part @ places.T, axis=1) for part in parts]))]
+    reach = around @ places.T
+    whole, chosen = reach.max(axis=1), [int(np.argmax(reach[0]))]
+    short = whole - reach[:, chosen[0]]
+    while short.max() > SHORT:
+        chosen.append(int(np.argmax(reach[np.argmax(short)])))
+        short = np.minimum(short, whole - reach[:, chosen[-1]])
+    return places[sorted(chosen)]
 
 
 def sphere(count: int) -> Array:

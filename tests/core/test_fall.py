@@ -149,7 +149,7 @@ def test_a_rig_without_legs_cannot_fall(actor, clip):
 
 
 def test_the_clip_slows_down_with_its_own_pace():
-    knock = KnockOut(1.0, 0.4, 4.0)
+    knock = KnockOut(1.0, 0.4, 4.0, np.array([1.0, 0.0, 0.0]))
     times = np.linspace(0.5, 2.0, 3001)
     rate = np.gradient(knock.clip_times(times), times)
     np.testing.assert_allclose(rate, knock.pace(times), atol=1e-3)

@@ -1,0 +1,121 @@
+"""A knock-out in Blender: measured on the mesh as Blender deforms it, its layer, and what the panel offers."""
+
+import json
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.user_default.parametric_dynamics.blender_addon import cli, hints, settings
+from bl_ext.user_default.parametric_dynamics.core import situation
+
+from .interface_tools import OPS, add_demo, names
+from .layer_tools import joints, set_frame
+
+GAME = "1_game_characters/"
+RIGS = {
+    "demo": (None, None, 1.75),
+    "kaykit": (GAME + "kaykit/manny_med_mod.gltf", GAME + "kaykit/Med_MovementBasic.glb", 1.75),
+    "wolf": ("3_odd_rigs/quaternius_Wolf.glb", None, 0.8),
+}
+
+
+@pytest.fixture(scope="module", params=list(RIGS))
+def fallen(request, addon, data, tmp_path_factory):
+    """(rig in the reopened file, report, metres per unit of the scene) of a knock-out by the command."""
+    folder = tmp_path_factory.mktemp(request.param)
+    path, clip, height = RIGS[request.param]
+    if path is None:
+        bpy.ops.wm.read_homefile(use_empty=True)
+        add_demo()
+        path = folder / "demo.blend"
+        bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    words = ["react", data / path, "--situation", "knock_out", "--out", folder / "out.blend"]
+    words += ["--report", folder / "r.json"] + (["--clip", data / clip] if clip else [])
+    assert cli.main([str(word) for word in words]) == 0
+    facts = json.loads((folder / "r.json").read_text(encoding="utf-8"))
+    bpy.ops.wm.open_mainfile(filepath=str(folder / "out.blend"))
+    return bpy.data.objects[facts["armature"]], facts, height / facts["scene_height"]
+
+
+def lowest(rig, frame):
+    """(M,) heights of all points of the meshes that follow the rig, as Blender shows them."""
+    set_frame(frame)
+    graph = bpy.context.evaluated_depsgraph_get()
+    found = []
+    for item in bpy.data.objects:
+        follows = item.parent == rig or any(getattr(m, "object", None) == rig for m in item.modifiers)
+        if item.type != "MESH" or not follows:
+            continue
+        shown = item.evaluated_get(graph)
+        mesh = shown.to_mesh()
+        places = np.empty(3 * len(mesh.vertices), dtype=np.float32)
+        mesh.vertices.foreach_get("co", places)
+        matrix = np.array(shown.matrix_world, dtype=np.float64)
+        found.append(places.reshape(-1, 3) @ matrix[2, :3] + matrix[2, 3])
+        shown.to_mesh_clear()
+    return np.concatenate(found)
+
+
+def layer_of(rig):
+    """The track of the only reaction."""
+    return next(track for track in rig.animation_data.nla_tracks if track.name == names(rig)[0])
+
+
+def test_the_mesh_lies_on_the_floor_and_stays(fallen):
+    rig, facts, size = fallen
+    hit, end = facts["reaction_range"]
+    fps = facts["fps"]
+    near = np.arange(np.ceil(hit - fps), hit + fps)
+    layer_of(rig).mute = True
+    floor = np.quantile([lowest(rig, frame).min() for frame in near], 0.1)
+    layer_of(rig).mute = False
+    falling = np.arange(np.ceil(hit), np.ceil(hit + 4.0 * fps), 3.0)
+    heights = [size * (lowest(rig, frame) - floor) for frame in falling]
+    sunk = np.array([h.min() for h in heights])
+    assert sunk.min() > -0.03, "for an instant: a straight arm that the whole body falls on"
+    assert sunk[falling > hit + 2.0 * fps].min() > -0.01
+    assert heights[-1].max() < 0.6 * heights[0].max(), "no part of it stands"
+    rest = np.ceil(hit + 4.0 * fps)
+    moments = np.concatenate((np.arange(rest, rest + 6.0), [end + 40.0, end + 200.0]))
+    assert np.linalg.norm(np.diff(joints(rig, moments), axis=0), axis=-1).max() * fps < 10.0, "no bone over 1 cm/s"
+
+
+def test_remove_puts_the_clip_back(fallen):
+    rig, facts, _ = fallen
+    bpy.context.view_layer.objects.active = rig
+    tracks = len(rig.animation_data.nla_tracks)
+    frames = np.arange(*facts["frame_range"])
+    layer_of(rig).mute = True
+    without = joints(rig, frames)
+    layer_of(rig).mute = False
+    assert OPS.remove_reaction() == {"FINISHED"}
+    assert names(rig) == [] and len(rig.animation_data.nla_tracks) < tracks
+    assert rig.animation_data.action.name == facts["action"]
+    np.testing.assert_allclose(joints(rig, frames), without, atol=1e-6)
+
+
+def test_the_panel_lets_a_body_stay_down(fresh_scene):
+    rig = add_demo()
+    group = rig.parametric_dynamics
+    assert group.end == "return"
+    group.end = "stay"
+    made = settings.recipe(rig).hits[0].situation
+    assert made == situation.named("shoulder_front").with_changes(end="stay", envelope=made.envelope)
+    settings.put_situation(group, situation.named("knock_out"))
+    assert (group.situation, group.end, round(group.knock_out, 6)) == ("knock_out", "stay", 0.25)
+    group.situation = "chest_front"
+    assert group.end == "return"
+
+
+def test_a_blow_too_strong_to_catch_offers_the_fall(fresh_scene):
+    rig = add_demo()
+    OPS.apply_hit_reaction(frame=8.0, situation="chest_front", impulse=400.0, gain=1.0)
+    record = rig.parametric_dynamics_reactions[0]
+    assert record.uncaught
+    hint = next(hint for hint in hints.of(bpy.context, rig) if hint.cure == "FALL")
+    assert hint.reaction == record.name and "stronger" in hint.text
+    assert OPS.update_reaction(name=record.name, source="RECIPE", fall=True) == {"FINISHED"}
+    record = rig.parametric_dynamics_reactions[0]
+    assert not record.uncaught and record.blend == "REPLACE"
+    assert rig.parametric_dynamics.end == "stay"
+    assert "FALL" not in [hint.cure for hint in hints.of(bpy.context, rig)]
