@@ -14,6 +14,10 @@ MODES = (
 )
 ENDINGS = {  # of an end mode: its name and tooltip
     "return": ("Return", "The body finds back to its clip and goes on with it, as if nothing had happened"),
+    "continue": (
+        "Continue Displaced",
+        "The body goes on with its clip where its steps have taken it, instead of finding back to its place",
+    ),
     "stay": ("Stay Down", "Knocked out: the muscles go limp, the body falls, and its layer holds it where it lies"),
 }
 
