@@ -90,7 +90,7 @@ def _hit(command):
     command.add_argument("--gain", type=number, metavar="G", help="times which the real thing is exaggerated")
     command.add_argument("--seed", type=int, metavar="N", help="varies direction and strength; 0: nothing")
     command.add_argument(
-        "--end", type=end, metavar="MODE", help="return to the clip, or stay on the floor, knocked out"
+        "--end", type=end, metavar="MODE", help="return to the clip, continue displaced, or stay, knocked out"
     )
     command.add_argument(
         "--ground", type=number, metavar="Z", help="height of the floor of a fall; default: the clip's"

@@ -79,6 +79,11 @@ class Job:
         return any(situation.falls for situation, _ in self.hits)
 
     @property
+    def continues(self) -> bool:
+        """Whether a hit leaves the body displaced, so that the layer must hold it there."""
+        return any(situation.end == "continue" for situation, _ in self.hits)
+
+    @property
     def title(self) -> str:
         """What hits, for people."""
         first, *further = (situation.name for situation, _ in self.hits)
@@ -92,7 +97,8 @@ class Job:
     def write(self, context, reaction: Reaction, *, name="", blend="COMBINE", key_tolerance=0.0, over="") -> str:
         """Bake the reaction to its own NLA layer; its name.
 
-        A body that falls stays: absolute poses of all bones, held after the last key.
+        A body that falls stays: absolute poses of all bones, held after the last key; one that continues displaced is
+        held there.
         key_tolerance: [deg], 0 = a key at every frame.  over: the reaction right above which it goes, "" = on top.
         """
         armature = bpy.data.objects[self.armature]
@@ -113,7 +119,7 @@ class Job:
             base=channels,
             continuation=self.continuation,
             blend="REPLACE" if self.falls else blend,
-            hold=self.falls,
+            hold=self.falls or self.continues,
             key_tolerance=key_tolerance,
             keep=[hit.frame for _, hit in self.hits],
             over=over,
@@ -162,8 +168,8 @@ def read(context, armature, situation, hit=None, *, further=(), settings=None, r
     hits = ((situation, hit or Hit(default_frame(found))), *further)
     keys, even = _moments(hits, timing.rate(context.scene))
     falls = any(situation.falls for situation, _ in hits)
-    if falls:
-        keys = np.unique(np.concatenate((keys, _carried_on(context, armature, found, keys[-1]))))
+    if falls or any(situation.end == "continue" for situation, _ in hits):
+        keys = np.unique(np.concatenate((keys, _carried_on(context, armature, found, keys[-1], falls))))
     frames = np.unique(np.concatenate((keys, even)))
     if falls:  # a body on the floor has no use for a clip that goes on
         (clip, channels), plays, continuation = clips.read(context, armature, body.whole, frames), "", None
@@ -213,12 +219,13 @@ def _part(steps, start, share):
         steps.close()
 
 
-def _carried_on(context, armature, found, end) -> Array:
-    """Frames after a fall at which the object's own motion must be made up for, as long as the scene shows it."""
-    if not source.carries(armature):
+def _carried_on(context, armature, found, end, falls) -> Array:
+    """Frames after the end that need keys, as long as the clip goes on and the scene shows it: of a fall where the
+    object's own motion must be made up for, of a displaced body all, for its parents may turn."""
+    if falls and not source.carries(armature):
         return np.empty(0)
     last = min(found.until, context.scene.frame_end) if np.isfinite(found.until) else context.scene.frame_end
-    return np.arange(np.floor(end) + 1.0, last + 1.0)
+    return np.arange(np.floor(end) + 1.0, np.floor(last) + 1.0)
 
 
 def default_frame(found) -> float:

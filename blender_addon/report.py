@@ -109,17 +109,20 @@ def measured(job, reaction, at, before, after):
     clip_error_before_hit_deg: worst difference of any bone's orientation in the world from the clip before the hit.
     return_error_deg: the same from the end of the reaction on; None for a body that stays down.
     rest: how such a body lies, see `rested`.
+    displaced: [x, y, z] how far off its clip the body goes on, world [scene units].
     """
     turns = deviations(job, before, after, at.during)
     moving = np.flatnonzero(reaction.moving)
     peaks = turns.max(axis=0)
     answering = _answering(job, reaction)
+    displaced = reaction.displaced * abs(job.clip.scale) / job.actor.masses.scale
     latest, most = np.unravel_index(np.argmax(turns[:, answering]), (len(at.during), len(answering)))
     return {
         "peak_bone": job.actor.names[answering[most]],
         "peak_deg": {job.actor.names[i]: round(float(peaks[i]), 4) for i in moving},
         "time_to_peak_s": round(float(at.during[latest] - at.during[0]) / job.clip.fps, 4),
         "return_error_deg": None if job.falls else differences(before, after, at.after),
+        "displaced": [round(float(x), 6) for x in displaced],
         "rest": rested(job, reaction, after, at.after) if job.falls else None,
         "clip_error_before_hit_deg": differences(before, after, at.before),
     }

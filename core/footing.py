@@ -42,6 +42,10 @@ class Footing:
         """(L,) bodies."""
         return np.array([limb.end for limb in self.stance.limbs])
 
+    def carried(self, model: Model) -> np.ndarray:
+        """(n,) bool, the bodies that go where the pelvis goes."""
+        return np.asarray(model.ancestor[:, self.base] > 0.0)
+
     def forces(
         self,
         model: Model,
@@ -100,7 +104,7 @@ class Footing:
         way, feet, hold = self.plan.at(times)
         joints, at = joints.copy(), at.copy()
         q, p = to_world(model, joints, at)
-        carried = model.ancestor[:, self.base] > 0.0
+        carried = self.carried(model)
         p[:, carried] += way[:, None]
         limbs = list(enumerate(self.stance.limbs))
         targets = [self._target(limb, clip, (q, p), feet[:, i], hold[:, i]) for i, limb in limbs]

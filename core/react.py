@@ -64,8 +64,15 @@ class Reaction:
 
     @property
     def end(self) -> float:
-        """Time from which the clip is as it was [s]."""
+        """Time from which the clip is as it was, displaced where the body doesn't come back [s]."""
         return max(blow.end for blow in self.blows)
+
+    @property
+    def displaced(self) -> Array:
+        """(3,) how far off the clip the body goes on in the end, world [canonical m]."""
+        if self.parts:
+            return np.sum([part.displaced for part in self.parts], axis=0)
+        return np.zeros(3) if self.footing is None else self.footing.plan.last
 
     @property
     def struck(self) -> int:
@@ -113,15 +120,20 @@ class Reaction:
             q[shows], p[shows] = self.footing.settled(
                 self.model, own, clip.times[shows], joints[shows], at[shows], self.weights
             )
+        if self.footing is not None:
+            p[np.ix_(clip.times >= self.end, self.footing.carried(self.model))] += self.displaced
         return q, p
 
     def _in_turn(self, clip: Clip) -> tuple[Array, Array]:
-        """The poses of the parts, each in its own time, and the clip's between."""
+        """The poses of the parts from their start on, each displaced by those before."""
         q, p = self.actor.canonical(clip)
+        gone = np.zeros(p.shape[1:])
         for part in self.parts:
-            shows = (clip.times > part.start) & (clip.times < part.end)
+            shows = clip.times > part.start
             own = part.poses(clip)
-            q[shows], p[shows] = own[0][shows], own[1][shows]
+            q[shows], p[shows] = own[0][shows], own[1][shows] + gone
+            if part.footing is not None:
+                gone = gone + part.footing.carried(self.model)[:, None] * part.displaced
         return q, p
 
     def _joints(self, own: tuple[Array, Array], times: Array) -> tuple[Array, Array]:

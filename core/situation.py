@@ -11,7 +11,7 @@ from . import document, library
 from .errors import SituationError
 from .pose import Envelope
 
-ENDS = ("return", "stay")
+ENDS = ("return", "continue", "stay")
 FOLDER = Path(__file__).parent / "situations"
 
 
@@ -57,7 +57,7 @@ class Situation:
     joint between a muscle and the blow.
     coupled: False = the light-weight simulator, in which bones don't feel each other's motion.
     share: 0..1 of the clip's own torque and weight that stays carried.
-    end: "return" to the clip, or "stay" on the floor, knocked out.
+    end: "return" to the clip, "continue" with it where the body then is, or "stay" on the floor, knocked out.
     knock_out: [s] over which all muscles go limp where the body falls.
     """
 

@@ -260,3 +260,25 @@ def test_nothing_before_a_blow_knows_of_it(skeleton, clip, later, most):
     off = np.linalg.norm(p1 - p, axis=-1).max(axis=1)
     assert off[fine > later].max() > 0.05
     assert off[fine <= later].max() < most
+
+
+@pytest.mark.parametrize("clip", [standing, clip_of])
+def test_a_body_that_continues_goes_on_displaced(skeleton, clip):
+    """By as much as its feet were put elsewhere, every hit from where the one before left it."""
+    clip = clip(skeleton, seconds=8.0)
+    situation = named("chest_front").with_changes(end="continue")
+    hits = [(situation, Hit(13.0, impulse=70.0)), (situation, Hit(13.0 + 3.5 * 24, impulse=60.0))]
+    both = run(react(actor_of(skeleton), clip, *hits[0], further=hits[1:]))
+    (q, p), (own_q, own_p) = both.poses(clip), both.actor.canonical(clip)
+    first, second = both.parts
+    assert 0.1 < first.displaced[1] < 1.0 and 0.1 < second.displaced[1] < 1.0 and not both.displaced[2]
+    for part, gone, until in ((first, first.displaced, second.start), (second, both.displaced, np.inf)):
+        home = part.footing.plan.feet[-1]
+        np.testing.assert_allclose(home, np.broadcast_to(part.displaced, home.shape), atol=1e-9)
+        later = (clip.times >= part.end) & (clip.times <= until)
+        assert later.any()
+        carried = part.footing.carried(part.model)
+        assert np.abs((p - own_p)[later][:, carried] - gone).max() < 1e-9
+        assert not (p - own_p)[later][:, ~carried].any() and np.degrees(angle(q, own_q))[later].max() < 1e-6
+        before = np.abs((p - own_p)[clip.times < part.end - 1e-9][-1][carried] - gone).max()
+        assert before < 0.02  # it gets there by itself
