@@ -225,6 +225,9 @@ def _carried_on(context, armature, found, end, falls) -> Array:
     if falls and not source.carries(armature):
         return np.empty(0)
     last = min(found.until, context.scene.frame_end) if np.isfinite(found.until) else context.scene.frame_end
+    if not falls and end > found.until:  # a clip that is repeated for us ends with a whole round
+        period = max(found.end - found.start, 1.0)
+        last = found.until + np.ceil((end - found.until) / period - 1e-9) * period
     return np.arange(np.floor(end) + 1.0, np.floor(last) + 1.0)
 
 
