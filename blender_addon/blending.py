@@ -10,11 +10,12 @@ from dataclasses import dataclass, field, replace
 import bpy
 import numpy as np
 
-from ..core.blend import Layer, automatic, blend
+from ..core.anatomy import analyse
+from ..core.blend import Layer, automatic, blend, standing, together
 from ..core.errors import ClipError
 from ..core.pose import Envelope
 from ..core.rotation import conjugate, multiply
-from . import actions, choosing, clip, fk, layer, records, rig, sampling, source, timing
+from . import actions, choosing, clip, fk, layer, records, rehung, rig, sampling, source, timing
 from .channels import Channels, Target, frame_grid
 from .layer_curves import rotation_property
 
@@ -76,8 +77,11 @@ class Blend:
         return name
 
 
-def read(context, armature, wish):
-    """The Blend of what plays on the armature and another action; CoreError where there is nothing to blend."""
+def read(context, armature, wish, roles=None):
+    """The Blend of what plays on the armature and another action; CoreError where there is nothing to blend.
+
+    roles: bone name -> role, stronger than what is found.
+    """
     rig.require_editable(armature)
     found = source.of(armature)
     if found is None:
@@ -92,8 +96,8 @@ def read(context, armature, wish):
     skeleton = rig.read(context, armature)
     _, base, _, continuation = clip.read_on(context, armature, skeleton, frames, found)
     other, keyed = sampling.action_channels(armature, skeleton.names, action, slot, _phase(wish, frames, first, last))
-    size = float(np.max(np.ptp(np.concatenate((skeleton.head, skeleton.tail)), axis=0)))
-    targets, warnings = _targets(armature, base, other, keyed, wish, envelope, rate, size)
+    anatomy = analyse(skeleton, roles)
+    targets, warnings = _targets(armature, anatomy, base, other, keyed, wish, envelope, rate)
     titles = [choosing.title(name, armature.name) for name in (found.action, chosen.name)]
     return Blend(armature.name, " + ".join(titles), wish, targets, base, continuation, warnings)
 
@@ -130,40 +134,51 @@ def _phase(wish, frames, first, last):
     return first + (np.mod(gone, last - first) if wish.repeat and last > first else np.minimum(gone, last - first))
 
 
-def _targets(armature, base, other, keyed, wish, envelope, rate, size):
+def _targets(armature, anatomy, base, other, keyed, wish, envelope, rate):
     """(targets, warnings) by the pipeline; what the other action doesn't key is taken as it is below."""
-    rotation, location = fk.rotations(other), other.location.copy()
-    turns, moves = _taking_part(armature, base, keyed, wish)
-    below = fk.rotations(base)
-    rotation[:, ~turns], location[:, ~moves] = below[:, ~turns], base.location[:, ~moves]
-    plays = Layer(below, base.location, np.zeros(len(turns)))
+    hung = rehung.find(armature, base.names, anatomy, base)
+    turns, moves = _keyed(armature, base, keyed)
+    other = rehung.with_bases(
+        other,
+        np.where(turns[:, None], fk.rotations(other), fk.rotations(base)),
+        np.where(moves[:, None], other.location, base.location),
+    )
+    (below, at), (rotation, location) = hung.joints(base), hung.joints(other)
+    allowed = np.array([wish.bones is None or name in wish.bones for name in base.names])
+    turns, moves = turns & allowed, moves & allowed
+    rotation[:, ~turns], location[:, ~moves] = below[:, ~turns], at[:, ~moves]
+    plays = Layer(below, at, np.zeros(len(turns)))
     joins = Layer(rotation, location, np.zeros(len(turns)), envelope, wish.frame / rate)
-    own, new = automatic(plays, joins, size)
+    own, new = automatic(plays, joins, anatomy.size)
+    own, new = together(own, new, *standing(anatomy))
     own = own if wish.clip is None else np.full(len(own), wish.clip)
     new = np.where(turns | moves, new if wish.other is None else wish.other, 0.0)
     mixed = blend([replace(plays, importance=own), replace(joins, importance=new)], base.frames / rate)
-    turned = np.degrees(np.max(2.0 * np.abs(_between(below, mixed.rotation)), axis=(0, 2))) > NOTHING_DEG
-    moved = np.max(np.abs(mixed.translation - base.location), axis=(0, 2)) > NOTHING_PART * size
-    found = {}
-    for i, name in enumerate(base.names):
-        if turned[i] or moved[i]:
-            found[name] = Target(
-                mixed.rotation[:, i] if turned[i] else None, mixed.translation[:, i] if moved[i] else None
-            )
+    found = _changed(base, *hung.bases(base, mixed.rotation, mixed.translation), anatomy.size)
     if not found:
         text = "Action '{}' changes nothing here: raise its importance, choose other bones, or another start."
         raise choosing.InputError(text.format(wish.action))
     return found, _hidden(armature, found)
 
 
-def _taking_part(armature, base, keyed, wish):
+def _changed(base, rotation, location, size):
+    """{bone: Target} of the bones whose bases (K, n, 4), (K, n, 3) are not those of the clip."""
+    turned = np.degrees(np.max(2.0 * np.abs(_between(fk.rotations(base), rotation)), axis=(0, 2))) > NOTHING_DEG
+    moved = np.max(np.abs(location - base.location), axis=(0, 2)) > NOTHING_PART * size
+    return {
+        name: Target(rotation[:, i] if turned[i] else None, location[:, i] if moved[i] else None)
+        for i, name in enumerate(base.names)
+        if turned[i] or moved[i]
+    }
+
+
+def _keyed(armature, base, keyed):
     """(n,) bool: bones whose rotation, and whose location, the action gives.  A root's location is travel and stays."""
-    allowed = [wish.bones is None or name in wish.bones for name in base.names]
     turn = [(name, rotation_property(mode)) in keyed for name, mode in zip(base.names, base.modes, strict=True)]
     bones = [armature.data.bones[name] for name in base.names]
     free = [bone.parent is not None and not bone.use_connect for bone in bones]
     move = [(name, "location") in keyed and free[i] for i, name in enumerate(base.names)]
-    return np.array(turn) & allowed, np.array(move) & allowed
+    return np.array(turn), np.array(move)
 
 
 def _between(a, b):

@@ -96,7 +96,7 @@ class DYNAMICS_OT_blend_actions(Operator):
         if not self.properties.is_property_set("frame"):
             self.frame = context.scene.frame_current_final
         try:
-            made = blending.read(context, armature, self._wish(context, armature))
+            made = blending.read(context, armature, self._wish(context, armature), settings.roles(armature))
             name = made.write(context)
         except CoreError as error:
             self.report({"ERROR"}, str(error))

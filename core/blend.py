@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .anatomy import Anatomy
 from .pose import IMPORTANT, UNIMPORTANT, VERY_IMPORTANT, Pose
 from .react import Reaction
 from .reference import to_joints
@@ -106,6 +107,29 @@ def automatic(base: Layer, other: Layer, size: float = 1.0) -> tuple[Array, Arra
     told = np.hypot(new, np.maximum(apart - 2.0 * kept, 0.0))
     own = np.minimum(UNIMPORTANT * (1.0 + (kept / NOTED) ** 2), IMPORTANT)
     return own, np.minimum(UNIMPORTANT * (told / NOTED) ** 2, VERY_IMPORTANT)
+
+
+def together(own: Array, new: Array, pelvis: np.ndarray, legs: np.ndarray) -> tuple[Array, Array]:
+    """Importances (n,) in which all that stands on the ground has one, the mean of the legs'.
+
+    Bone by bone a clip that stands would lift the pelvis off the legs of one that walks.
+    pelvis: bodies that follow the legs.  legs: those whose mean counts.
+    """
+    own, new = own.copy(), new.copy()
+    if len(legs):
+        for weight in (own, new):
+            weight[np.concatenate((pelvis, legs))] = weight[legs].mean()
+    return own, new
+
+
+def standing(anatomy: Anatomy) -> tuple[np.ndarray, np.ndarray]:
+    """Bones of (pelvis, girdle and feet; legs), for `together`; quadrupeds stand on their arms too."""
+    front = anatomy.kind == "quadruped"
+    legs = {"thigh", "shin"} | ({"upper_arm", "forearm"} if front else set())
+    follow = {"foot", "toe"} | ({"clavicle", "hand", "finger"} if front else set())
+    kind = [role.partition(".")[0] for role in anatomy.role]
+    rest = [i for i, role in enumerate(anatomy.role) if role in ("pelvis", "hip.L", "hip.R") or kind[i] in follow]
+    return np.array(rest, dtype=int), np.array([i for i, name in enumerate(kind) if name in legs], dtype=int)
 
 
 def _mean(rotation: Array) -> Array:

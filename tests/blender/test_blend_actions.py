@@ -15,6 +15,7 @@ from .layer_tools import differences, farthest, file_state, joints, key_pose, se
 
 KAYKIT = "1_game_characters/kaykit/manny_med_mod.gltf"
 KAYKIT_CLIPS = "1_game_characters/kaykit/Med_MovementBasic.glb"
+CYBERPUNK = "1_game_characters/quaternius/cyberpunk_Character.glb"
 KAYKIT_WAVE = "1_game_characters/kaykit/Med_Simulation.glb"
 NEUTRAL = 0.05  # mm at human size, through float32 channels
 
@@ -261,3 +262,26 @@ def test_kaykit_waves_while_walking(kaykit):
     OPS.remove_reaction()
     set_frame(1)
     assert differences(state, file_state()) == []
+
+
+def test_feet_that_hang_from_the_root_stay_on_their_shins(open_file, data, fresh_scene):
+    """Cyberpunk's feet are IK feet under the root: its wave moves pelvis and legs, and the feet go with them."""
+    rig = open_file(data / CYBERPUNK)[0]
+    offered = {item.title: item for item in choosing.candidates(rig)}
+    choosing.play(rig, offered["Walk"])
+    keep_actions()
+    frames = np.arange(1.0, 30.0, 4.0)
+
+    def ankles():
+        """(K, 2, 3) mm: the feet's heads in the shins' axes; and the feet's axes in the world."""
+        heads, axes = joints(rig, frames)[:, :, 0], orientations(rig, frames)
+        pairs = [[bone_index(rig, name + side) for name in ("LowerLeg", "Foot")] for side in (".L", ".R")]
+        at = np.stack([np.einsum("kji,kj->ki", axes[:, s], heads[:, f] - heads[:, s]) for s, f in pairs], axis=1)
+        return at, axes[:, [foot for _, foot in pairs]]
+
+    walk, feet = ankles()
+    set_frame(1)
+    assert OPS.blend_actions(action=offered["Wave"].name, frame=1.0, attack=0.0) == {"FINISHED"}
+    blended, turned = ankles()
+    assert between(feet, turned).max() > 10.0
+    assert farthest(blended, walk) < 0.1

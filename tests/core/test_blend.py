@@ -5,7 +5,7 @@ import pytest
 
 from core.actor import Actor
 from core.anatomy import analyse
-from core.blend import Layer, automatic, blend, of_clip, of_reaction, over
+from core.blend import Layer, automatic, blend, of_clip, of_reaction, over, standing, together
 from core.bodies import measure
 from core.pose import IMPORTANT, UNIMPORTANT, VERY_IMPORTANT, Envelope, Pose
 from core.react import Hit, react, run
@@ -112,6 +112,18 @@ class TestAutomaticImportance:
         own, new = automatic(base, base)
         out = blend([layer(self.walk, own), layer(self.walk, new, Envelope())], TIMES)
         np.testing.assert_allclose(angle(out.rotation, self.walk), 0.0, atol=1e-7)
+
+
+def test_what_stands_on_the_ground_is_one():
+    """A clip that stands holds the pelvis elsewhere, but the legs walk: the pelvis is theirs, the arm is not."""
+    own, new = np.array([20.0, 50.0, 40.0, 50.0, 10.0]), np.array([110.0, 4.0, 8.0, 60.0, 400.0])
+    pelvis, legs = np.array([0, 3]), np.array([1, 2])
+    assert [list(weight) for weight in together(own, new, pelvis, legs)] == [[45] * 4 + [10], [6] * 4 + [400]]
+    assert [list(weight) for weight in together(own, new, pelvis, legs[:0])] == [list(own), list(new)]
+    anatomy = analyse(build(skin=False))
+    pelvis, legs = ({anatomy.role[i] for i in part} for part in standing(anatomy))
+    assert legs == {"thigh.L", "thigh.R", "shin.L", "shin.R"}
+    assert pelvis == {"pelvis", "foot.L", "foot.R"} | {role for role in anatomy.role if role.startswith("toe")}
 
 
 @pytest.fixture(scope="module")

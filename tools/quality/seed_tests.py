@@ -1,11 +1,12 @@
 """Tests I to VI of de Heras Ciechomski 2001 on our rigs, graded and drawn; runs in a bpy environment.
 
 ENVS/bpy-4.5/bin/python -m tools.quality.seed_tests DATA_FOLDER [STRIPS_FOLDER]    writes docs/tests_of_the_document.md
+    ... DATA_FOLDER [STRIPS_FOLDER] --only demo_waving kaykit_waving_leg    prints these
 """
 
+import argparse
 import contextlib
 import io
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -107,23 +108,40 @@ def ways(bench, preset):
     return {"impulse": preset, "velocities": preset.with_changes(drive="velocities", envelope=held)}
 
 
-def main(data, strips=None):
+def main(data, strips, only):
     bench = Bench(data, strips)
     if strips:
         strips.mkdir(parents=True, exist_ok=True)
     named = bench.ours("core.situation").named
-    cells = {}
-    for rig in (*WAVES, *BEASTS):
-        for state in ("walking",) if rig in BEASTS else ("walking", "waving"):
-            armature = getattr(bench, state)(rig)
-            for part, side in ((part, side) for part, sides in SIDES.items() for side in sides):
-                for way, situation in ways(bench, named("{}_{}".format(part, side))).items():
-                    title = "_".join((rig, state, part, side, way))
-                    cells[rig, state, part, side, way] = bench.result(armature, situation, title)
-                    print(title, cells[rig, state, part, side, way], flush=True)
-    TARGET.write_text(seed_tests_page.text(cells, WAVES, BEASTS), encoding="utf-8")
+    wanted, cells = {}, {}
+    for cell in _cells():
+        if any(_title(cell).startswith(part) for part in only or [""]):
+            wanted.setdefault(cell[:2], []).append(cell)
+    for (rig, state), tests in wanted.items():
+        armature = getattr(bench, state)(rig)
+        for cell in tests:
+            situation = ways(bench, named("{}_{}".format(*cell[2:4])))[cell[4]]
+            cells[cell] = bench.result(armature, situation, _title(cell))
+            print(_title(cell), cells[cell], flush=True)
+    if not only:
+        TARGET.write_text(seed_tests_page.text(cells, WAVES, BEASTS), encoding="utf-8")
     moments.installed.leave(0)
 
 
+def _cells():
+    """(rig, state, part, side, way) of all tests."""
+    walks = [(rig, state) for rig in WAVES for state in ("walking", "waving")] + [(rig, "walking") for rig in BEASTS]
+    blows = [(part, side, way) for part, sides in SIDES.items() for side in sides for way in ("impulse", "velocities")]
+    return [walk + blow for walk in walks for blow in blows]
+
+
+def _title(cell):
+    return "_".join(cell)
+
+
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__.partition(";")[0])
+    parser.add_argument("data", type=Path)
+    parser.add_argument("strips", type=Path, nargs="?", help="folder for film strips")
+    parser.add_argument("--only", nargs="*", help="beginnings of rig_state_part_side_way; prints and writes no page")
+    main(**vars(parser.parse_args()))
