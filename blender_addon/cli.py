@@ -45,6 +45,7 @@ def parser():
     several = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
     _inspect(several)
     _react(several)
+    _library(several)
     _quality(several)
     _demo(several)
     return top
@@ -96,6 +97,15 @@ def _hit(command):
         "--ground", type=number, metavar="Z", help="height of the floor of a fall; default: the clip's"
     )
     command.add_argument("--drive", choices=("impulse", "velocities"), help="a blow, or the situation's velocities")
+
+
+def _library(several):
+    command = several.add_parser("library", help="many hits on many clips, a file for an engine each")
+    _input(command)
+    command.add_argument("--recipe", required=True, metavar="FILE.toml", help="lists of situations and clips")
+    command.add_argument("--out", required=True, metavar="DIR", help="where the takes go")
+    command.add_argument("--report", metavar="FILE.json", help="what was written and what was refused")
+    command.set_defaults(run=commands.library)
 
 
 def _quality(several):

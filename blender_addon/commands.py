@@ -14,6 +14,7 @@ from ..core.errors import SituationError
 from ..core.react import run as drain
 from ..core.situation import named
 from . import (
+    batch,
     demo_character,
     export,
     files,
@@ -82,6 +83,26 @@ def react(options):
         done = _react(opened, hits, watch, extend=not _is_blend(options.input))
         _save(done, outputs, watch)
     _tell(done, outputs)
+    return 0
+
+
+def library(options):
+    """Let the character take every hit of a recipe, each to a file for an engine."""
+    out, takes, plan = Path(options.out), [], batch.load(options.recipe)
+    if out.exists() and not out.is_dir():
+        raise importing.FileError("'{}' is a file. Name a folder for the takes.".format(out))
+    with Outputs({"report": options.report}, (options.input, options.clip, options.recipe)) as outputs:
+        extend = not _is_blend(options.input)
+        for told in batch.run(options, plan, lambda opened, hits: _react(opened, hits, Watch(), extend=extend)):
+            takes.append(told)
+            end = told["file"] if "file" in told else "refused: " + told["refused"]
+            print("{} of {}  {}  {}".format(len(takes), len(plan), told["clip"], end), flush=True)
+        written = [told for told in takes if "file" in told]
+        if not written:
+            raise SituationError("None of {} takes could be made: {}".format(len(takes), takes[0]["refused"]))
+        if "report" in outputs:
+            _write_json(outputs.staged("report"), {"blender": bpy.app.version_string, "takes": takes})
+    print("Wrote {} takes of {} to {}".format(len(written), len(takes), out))
     return 0
 
 

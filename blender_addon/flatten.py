@@ -27,7 +27,8 @@ def flatten(context, armature, name=""):
         channels = _own_channels(armature)
     frames = _frames(context.scene, armature, clip)
     curves = _sampled(context, armature, channels, frames)
-    made, slot = _action(armature, clip, base.slot if base is not None else "", curves, frames)
+    slot = layer_undo.base_slot(base, layer_undo.pushed_strips(armature.animation_data, base)) if alone else ""
+    made, slot = _action(armature, clip, slot, curves, frames)
     made.name = name.strip() or "{} flat".format(clip.name if clip is not None else armature.name)
     try:
         notes = [n for r in reversed(layer.reactions(armature)) for n in layer.remove(context, armature, r.name)]

@@ -208,7 +208,7 @@ def _restore_action(rig: Any, anim: Any, base: Any) -> list[str]:
     if anim.action is not None and anim.action != action:
         return [f"'{rig.name}' has a new action '{anim.action.name}': the one before stays in its NLA track."]
     if anim.action is None and action is not None:
-        actions.assign(anim, action, base.slot)
+        actions.assign(anim, action, base_slot(base, pushed))
     plain = settings and pushed and pushed[0][1].blend_type == "REPLACE" and not pushed[0][1].use_animated_influence
     for track, strip in pushed:
         track.strips.remove(strip)
@@ -235,6 +235,13 @@ def pushed_strips(anim: Any, base: Any) -> list[tuple[Any, Any]]:
         if found:
             return found
     return []
+
+
+def base_slot(base: Any, pushed: list[tuple[Any, Any]]) -> str:
+    """The slot of the pushed-down action; another one than was noted where a Blender without slots wrote the file."""
+    if not pushed or not actions.LAYERED or base.slot in pushed[0][1].action.slots:
+        return str(base.slot)
+    return actions.slot_identifier(pushed[0][1])
 
 
 def _is_or_copies(action: Any, original: Any) -> bool:

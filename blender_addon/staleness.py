@@ -55,7 +55,8 @@ def fingerprint(rig: Any, record: Any) -> str:
     digest = hashlib.sha1()
     _add(digest, timing.rate(bpy.context.scene))
     for bone in rig.data.bones:
-        _add(digest, bone.name, bone.parent.name if bone.parent else "", *np.round(bone.matrix_local, 5).flat)
+        side = (round(value, 2) + 0.0 for value in bone.matrix_local.col[0][:3])  # worked out anew by every Blender
+        _add(digest, bone.name, bone.parent.name if bone.parent else "", *bone.head, *bone.tail, *side)
     for strip in _below(rig, record):
         _add(digest, *(getattr(strip, name) for name in STRIP))
         for curve in actions.curves_of(strip.action, actions.slot_of(strip)):

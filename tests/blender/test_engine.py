@@ -101,17 +101,30 @@ def test_a_take_is_what_the_scene_shows(rig, kind, tmp_path):
         assert worst < LIMIT * size(joints), frame
 
 
-def test_three_reactions_to_a_file_each(demo, tmp_path):
+@pytest.mark.parametrize("kind", (".glb", ".fbx"))
+def test_three_reactions_to_a_file_each(demo, kind, tmp_path):
+    """Names, ranges, root motion and poses of all of them, whatever the others do."""
     for frame in (20.0, 30.0):
         OPS.apply_hit_reaction(frame=frame)
-    OPS.export_takes(filepath=str(tmp_path / "hero.glb"), kind=".glb", all=True)
-    kept = demo.parametric_dynamics_reactions
-    assert len(list(tmp_path.glob("hero_*.glb"))) == 3 == len(kept)
-    found = [Gltf(path) for path in tmp_path.glob("*.glb")]
-    assert sorted(item.animations[0] for item in found) == sorted(kept.keys())
+    OPS.export_takes(filepath=str(tmp_path / ("hero" + kind)), kind=kind, all=True, root="IN_PLACE")
+    kept, fps = demo.parametric_dynamics_reactions, rate()
+    assert len(list(tmp_path.glob("hero_*" + kind))) == 3 == len(kept)
     for record in kept:
-        facts = json.loads((tmp_path / "hero_{}.json".format(bpy.path.clean_name(record.name))).read_text())
+        stem = "hero_" + bpy.path.clean_name(record.name)
+        facts = json.loads((tmp_path / (stem + ".json")).read_text())
         assert facts["hits"][0]["seconds"] == pytest.approx(0.0, abs=1e-6)
+        found = read(tmp_path / (stem + kind), tmp_path)
+        first, last = int(np.floor(record.action.frame_range[0])), int(np.ceil(record.action.frame_range[1]))
+        assert found.animations == [record.name]
+        assert found.span == pytest.approx((0.0, (last - first) / fps), abs=1e-3)
+        top = next(bone.name for bone in demo.data.bones if bone.parent is None)
+        start = heads(matrices(demo, first))[top]
+        for frame in (first, first + 4, last):
+            joints = heads(matrices(demo, frame))
+            again = heads(found.world((frame - first) / fps))
+            travel = (joints[top] - start) * (1.0, 1.0, 0.0)
+            worst = max(np.linalg.norm(joints[bone] - travel - again[bone]) for bone in joints)
+            assert worst < LIMIT * size(joints), (record.name, frame)
 
 
 @pytest.mark.parametrize("kind", (".glb", ".fbx"))
