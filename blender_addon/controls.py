@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core import probing
 from ..core.actor import base_role
-from . import actions, layer_undo, nla
+from . import actions, influence, layer_undo, nla
 from .layer_curves import driven_channels, rotation_property
 from .puppet import Block
 
@@ -26,7 +26,8 @@ FELT = 3e-3  # [rad per rad] of a control above which it moves a bone of the bod
 NATURAL = 0.97  # part of a control's effect that joints make: below it bones are stretched or torn apart
 KINK = 0.1  # difference of a control's effects to both sides above which limits play a part
 UNREACHED = 0.6  # part of every motion of a joint that no control makes: above it the bone counts as unreachable
-TOGETHER = 4  # blocks that are tried at once as long as they move nothing
+FIRM = 0.01  # part of a bone's motion by which it may miss that of a piece of its control
+TRIAL = probing.STEP * np.array([1.0, 0.7, 1.3])  # of the values of a block, to see what it moves
 ARTIST, JOINTS, WHOLE, TEARS = range(4)
 ODD = 10.0  # cost of what stretches, against what turns joints
 
@@ -35,13 +36,15 @@ ODD = 10.0  # cost of what stretches, against what turns joints
 class Tried:
     """A block and what it did to the m watched bones.
 
-    effect: (6m, b), see `core.probing`.  reach: (m,) bool, the bones that it can move.  spread: how many of the rig's.
-    even: whether it does the same to both sides; limits make it do something else.
+    effect: (6m, b), see `core.probing`.  reach: (m,) bool, the bones that it can move.  firm: (m,) bool, those that
+    hang on its control as one piece.  spread: how many of the rig's.  even: whether it does the same to both sides;
+    limits make it do something else.
     """
 
     block: Block
     effect: np.ndarray
     reach: np.ndarray
+    firm: np.ndarray
     spread: int
     even: bool
 
@@ -64,8 +67,21 @@ class Found:
     @property
     def reach(self):
         """(d, m) bool, which watched bones each value can move."""
-        rows = [np.tile(item.reach, (len(item.block.axes), 1)) for item in self.tried]
+        return self._each("reach")
+
+    @property
+    def firm(self):
+        """(d, m) bool, which of them hang on its control as one piece."""
+        return self._each("firm")
+
+    def _each(self, field):
+        rows = [np.tile(getattr(item, field), (len(item.block.axes), 1)) for item in self.tried]
         return np.concatenate([np.zeros((0, len(self.names)), dtype=bool), *rows])
+
+    @property
+    def effect(self):
+        """(6m, d), what each value does at the frame where it was tried."""
+        return np.concatenate([np.zeros((6 * len(self.names), 0)), *(item.effect for item in self.tried)], axis=1)
 
     @property
     def by_control(self):
@@ -99,8 +115,10 @@ def find(puppet, owners, parents, chosen=()):
     keyed = _keyed(armature)
     pose = puppet.show()
     motions = probing.joint_motions(parents, pose, puppet.length)
-    tried = _tried(puppet, _candidates(armature, owners, keyed, chosen), pose)
-    ranks = {id(item): _rank(item, motions, keyed, chosen) for item in tried}
+    tried = _tried(puppet, _candidates(armature, owners, keyed, chosen))
+    reached = [np.ones(len(parents), dtype=bool), *(item.reach for item in tried if _path(item.block) in keyed)]
+    most = max(reached[1:] or reached, key=np.sum)
+    ranks = {id(item): _rank(item, motions, keyed, chosen, most) for item in tried}
     tried.sort(key=lambda item: ranks[id(item)])
     taken, left = probing.choose([item.effect for item in tried], motions)
     use = [tried[i] for i in taken]
@@ -114,17 +132,18 @@ def find(puppet, owners, parents, chosen=()):
     )
 
 
-def _rank(item, motions, keyed, chosen):
+def _rank(item, motions, keyed, chosen, most):
     """Sorts blocks: the artist's own first, then those that are keyed, then by how much of the rig they move.
 
-    What moves the whole figure comes late (a root, where the torso is not keyed), and last what tears joints apart.
+    What is not keyed and moves all that the largest keyed one does, and so maybe that itself, comes late (a root above
+    a keyed torso), and last what tears joints apart.  most: (m,) bool, what the largest keyed one moves.
     """
     own = _path(item.block) in keyed
     if item.block.bone in chosen:
         return (ARTIST, not own, -item.spread)
     if not own and not (item.even and probing.within(item.effect, motions) >= NATURAL):
         return (TEARS, not own, -item.spread)
-    if item.reach.all() and not own:
+    if not own and item.reach[most].all():
         return (WHOLE, True, item.spread)
     return (JOINTS, not own, -item.spread)
 
@@ -180,38 +199,73 @@ def _shift(bone, driven):
     return Block(bone.name, "location", axes) if axes else None
 
 
-def _tried(puppet, blocks, pose):
+def _tried(puppet, blocks):
     """[Tried] of the blocks that move the body.
 
-    First many blocks at once, halved as long as they move anything, to see where each reaches; then one value after
-    the other of those that do, together where they move different bones.
+    What hangs on a control as one piece moves as the control's place says: only the rest is tried value by value.
     """
     puppet.use(blocks)
-    before = puppet.matrices()
+    none = np.zeros(puppet.size)
+    pose = puppet.show()
+    moved, seen = _trials(puppet, pose)
+    reach = np.concatenate([np.tile(row[puppet.rows], (len(b.axes), 1)) for row, b in zip(moved, blocks, strict=True)])
+    firm = probing.carried(*puppet.motions(none, pose[2]), pose, puppet.length)
+    held = np.zeros(reach.shape, dtype=bool)
+    for k, columns in enumerate(puppet.columns):
+        off = np.abs(firm[:, columns] @ TRIAL[: len(columns)] - seen[k]).reshape(2, -1, 3).max(axis=(0, 2))
+        size = np.abs(seen[k]).reshape(2, -1, 3).max(axis=(0, 2))
+        held[columns] = reach[columns] & (off < FIRM * size + FIRM * TRIAL[0])
+    bent = reach & ~held
+    firm = firm * probing.rows(held).T
+    effect = probing.jacobian(puppet.show, none, pose, puppet.length, probing.colours(bent), bent, firm)
+    even = _even(puppet, pose, effect, bent)
+    found = []
+    for k, (block, columns) in enumerate(zip(puppet.blocks, puppet.columns, strict=True)):
+        if np.abs(effect[:, columns]).max() > FELT:
+            first = columns[0]
+            found.append(Tried(block, effect[:, columns], reach[first], held[first], int(moved[k].sum()), even[k]))
+    return found
+
+
+def _even(puppet, pose, effect, bent):
+    """Of each block whether it does the same to both sides."""
+    first = np.array([columns[0] for columns in puppet.columns])
+    out = [True] * len(first)
+    for group in probing.colours(bent[first]):
+        x = np.zeros(puppet.size)
+        for k in group:
+            x[puppet.columns[k]] = -TRIAL[: len(puppet.columns[k])]
+        off = probing.difference(pose, puppet.show(x), puppet.length) - effect @ x
+        for k in group:
+            own = probing.rows(bent[first[k]])
+            here = np.abs(effect @ np.where(np.isin(np.arange(puppet.size), puppet.columns[k]), x, 0.0)).max()
+            out[k] = bool(np.abs(off[own]).max(initial=0.0) < KINK * here)
+    return out
+
+
+def _trials(puppet, pose):
+    """(B, n) bool, the bones that each block moves, and (B, 6m) what TRIAL on it does to those watched.
+
+    Blocks are tried together where the rig says that no bone moves with two of them; what then moves against
+    its word is tried again in halves.
+    """
+    before, blocks = pose[2], puppet.blocks
+    may = influence.reach(puppet.armature)[[puppet.index[block.bone] for block in blocks]]
     tolerance = MOVES * np.array([1.0, 1.0, 1.0, np.abs(before[:, :3, 3]).max(initial=1e-9)])
-    reach, spread = np.zeros((puppet.size, len(pose[1])), dtype=bool), np.zeros(puppet.size, dtype=int)
-    waiting = [list(range(k, min(k + TOGETHER, len(blocks)))) for k in range(0, len(blocks), TOGETHER)]
+    moved, seen = np.zeros(may.shape, dtype=bool), np.zeros((len(blocks), 6 * len(puppet.rows)))
+    waiting = [list(group) for group in probing.colours(may)]
     while waiting:
         group = waiting.pop()
         x = np.zeros(puppet.size)
         for k in group:
-            x[puppet.columns[k]] = probing.STEP * np.array([1.0, 0.7, 1.3])[: len(puppet.columns[k])]
-        moved = (np.abs(puppet.matrices(x) - before) > tolerance).any(axis=(1, 2))
-        if not moved[puppet.rows].any():
-            continue
-        if len(group) > 1:
+            x[puppet.columns[k]] = TRIAL[: len(puppet.columns[k])]
+        after = puppet.matrices(x)
+        changed = (np.abs(after - before) > tolerance).any(axis=(1, 2))
+        if len(group) > 1 and (changed & ~may[group].any(axis=0)).any():
             waiting += [group[: len(group) // 2], group[len(group) // 2 :]]
             continue
-        reach[puppet.columns[group[0]]], spread[puppet.columns[group[0]]] = moved[puppet.rows], moved.sum()
-    felt = reach.any(axis=1)
-    groups = [np.flatnonzero(felt)[group] for group in probing.colours(reach[felt])]
-    effect, other = (
-        probing.jacobian(puppet.show, np.zeros(puppet.size), pose, puppet.length, groups, reach, h)
-        for h in (probing.STEP, -probing.STEP)
-    )
-    found = []
-    for block, columns in zip(puppet.blocks, puppet.columns, strict=True):
-        if np.abs(effect[:, columns]).max() > FELT:
-            even = np.abs(effect - other)[:, columns].max() < KINK * np.abs(effect[:, columns]).max()
-            found.append(Tried(block, effect[:, columns], reach[columns[0]], int(spread[columns[0]]), bool(even)))
-    return found
+        moved[group] = changed & may[group] if len(group) > 1 else changed
+        seen[group] = probing.difference(pose, puppet.posed(after), puppet.length) * probing.rows(
+            moved[group][:, puppet.rows]
+        )
+    return moved, seen

@@ -12,7 +12,6 @@ from .channels import Target
 from .puppet import Puppet, rotation
 
 ONWARD = 0.7  # of a frame's step that the next one probably takes
-AGAIN = 3e-3  # [rad] of error at which a frame gets a second chance
 CLOSE = 0.15  # [rad] from the clip, within which controls are as far away as the pose is
 STILL = 1e-7  # [rad] below which the simulation leaves the clip alone
 NEAR_TURN, NEAR_SHIFT = 0.5, 2e-3  # [deg], [m] off the simulated pose that are worth no word
@@ -45,16 +44,24 @@ def pose(context, armature, found, size, channels, clip, wanted):
     """
     frames, length = channels.frames, SPAN * size
     x, left = np.zeros((len(frames), len(found.cost))), np.zeros((len(frames), 6 * len(found.names)))
-    reach = found.reach
-    groups = probing.colours(reach)
+    held = probing.rows(found.firm).T
+    bent = found.reach & ~found.firm
+    groups = probing.colours(bent)
     with Puppet(context, armature, found.names, length) as puppet:
         puppet.use(found.blocks)
 
         def refresh(at, shown):
-            return probing.jacobian(puppet.show, at, shown, length, groups, reach)
+            return probing.jacobian(puppet.show, at, shown, length, groups, bent, carried(at, shown))
+
+        def carry(known, at, shown):
+            return np.where(held, carried(at, shown), known)
+
+        def carried(at, shown):
+            return held * probing.carried(*puppet.motions(at, shown[2]), shown, length)
 
         counted = np.tile(np.repeat([name not in found.unreached for name in found.names], 3), 2).astype(float)
-        solver = probing.Solver(puppet.show, refresh, length, found.cost, counted)
+        moves = probing.rows(bent).T
+        solver = probing.Solver(puppet.show, refresh, carry, length, found.cost, counted, moves, found.effect)
         before = 0.0
         for k, frame in enumerate(frames):
             start, goal = ((to_matrix(q[k]), p[k]) for q, p in (clip, wanted))
@@ -62,9 +69,6 @@ def pose(context, armature, found, size, channels, clip, wanted):
             if away > STILL:
                 puppet.at(float(frame), channels, k)
                 x[k], left[k] = solver.solve(goal, _expected(x[:k], away, before))
-                if np.abs(counted * left[k]).max() > AGAIN:
-                    solver.known = None
-                    x[k], left[k] = solver.solve(goal, x[k])
             before = away
             yield (k + 1.0) / len(frames)
     targets = _targets(puppet, x, channels)

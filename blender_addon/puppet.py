@@ -9,9 +9,11 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..core.rotation import exp, log, multiply, orthonormal
+from ..core.rotation import conjugate, exp, log, log_and_rate, multiply, orthonormal, to_matrix
 from . import delta, fk, timing
 from .sampling import BONE, OBJECT_ROTATION, stored_channels, write_stored
+
+NUDGE = 1e-5  # [rad] by which Euler angles are differentiated
 
 
 @dataclass(frozen=True)
@@ -98,12 +100,12 @@ class Puppet:
         return self
 
     def show(self, x=None):
-        """(R (m, 3, 3), p (m, 3)) of the watched bones in the rig's space."""
+        """(R (m, 3, 3), p (m, 3)) of the watched bones in the rig's space, and the matrices (n, 4, 4) of all."""
         return self.posed(self.matrices(x))
 
     def posed(self, matrices):
-        """The pose of the watched bones among the matrices of all."""
-        return orthonormal(matrices[self.rows, :3, :3]), matrices[self.rows, :3, 3]
+        """The pose of the watched bones among the matrices of all, and these."""
+        return orthonormal(matrices[self.rows, :3, :3]), matrices[self.rows, :3, 3], matrices
 
     def matrices(self, x=None):
         """(n, 4, 4) of all bones, in the order of the pose."""
@@ -116,13 +118,55 @@ class Puppet:
         return values.reshape(-1, 4, 4).swapaxes(1, 2).astype(np.float64)
 
     def _write(self, x):
-        for rna, (bones, axes, columns) in self.parts.items():
-            values = self.base[rna].copy()
+        for rna in self.parts:
+            self.armature.pose.bones.foreach_set(rna, self._values(rna, x).ravel())
+
+    def _values(self, rna, x):
+        """(n, 3 or 4) of a property of all bones with x on the controls."""
+        values = self.base[rna].copy()
+        if rna in self.parts:
+            bones, axes, columns = self.parts[rna]
             if axes is None:
                 values[bones] = turned(rna, values[bones], x[columns])
             else:
                 values[bones, axes] += x[columns] * (self.length if rna == "location" else 1.0)
-            self.armature.pose.bones.foreach_set(rna, values.ravel())
+        return values
+
+    def motions(self, x, matrices):
+        """(w, v, at), (d, 3) each, of `probing.carried` at x: how each value moves its own control, in the rig's space.
+
+        True for bones that inherit all from their parent; matrices: of all bones there.
+        """
+        w, v, at = np.zeros((3, self.size, 3))
+        values = {rna: self._values(rna, x) for rna in BONE}
+        for rna, (bones, axes, columns) in self.parts.items():
+            own = {name: array[bones].astype(np.float64) for name, array in values.items()}
+            basis = self._turns(bones, own)
+            at[columns] = matrices[bones, :3, 3] if axes is not None else matrices[bones, None, :3, 3]
+            if rna == "location":
+                local = to_matrix(basis) * np.where(own["scale"] == 0.0, 1.0, own["scale"])[:, None]
+                parent = matrices[bones, :3, :3] @ np.linalg.inv(local)
+                v[columns] = self.length * parent[np.arange(len(bones)), :, axes]
+                continue
+            parent = orthonormal(matrices[bones, :3, :3]) @ to_matrix(conjugate(basis))
+            if axes is None:
+                frame = to_matrix(rotation(rna, self.base[rna][bones]))
+                w[columns] = np.swapaxes(parent @ frame @ _left_jacobian(x[columns]), -1, -2)
+            else:
+                own[rna][np.arange(len(bones)), axes] += NUDGE
+                turn = log(multiply(self._turns(bones, own), conjugate(basis))) / NUDGE
+                w[columns] = np.einsum("kij,kj->ki", parent, turn)
+        return w, v, at
+
+    def _turns(self, bones, values):
+        """(K, 4) the rotation of the bones' basis, by their modes; values: of these bones."""
+        modes = np.array(self.modes)[bones]
+        out = np.empty((len(bones), 4))
+        for mode in set(modes):
+            of = modes == mode
+            given = (values[rna][of] for rna in ("rotation_quaternion", "rotation_euler", "rotation_axis_angle"))
+            out[of] = fk.quaternion(str(mode), *given)
+        return out
 
 
 def turned(rna, stored, w):
@@ -133,6 +177,11 @@ def turned(rna, stored, w):
     w = log(turn)
     angle = np.linalg.norm(w, axis=-1, keepdims=True)
     return np.concatenate((angle, np.where(angle > 0.0, w / np.maximum(angle, 1e-12), (0.0, 1.0, 0.0))), axis=-1)
+
+
+def _left_jacobian(w):
+    """(K, 3, 3) J with exp(w + dw) = exp(J dw) exp(w) (Chirikjian 2012, 10.86)."""
+    return np.linalg.inv(np.swapaxes(log_and_rate(exp(w))[1], -1, -2))
 
 
 def rotation(rna, stored):

@@ -193,7 +193,7 @@ def constraint_owners(armature):
             kind = getattr(constraint, "type", None)
             if kind is None or kind in BOUNDING or not _in_force(constraint):
                 continue
-            for owned in _chain(bone, constraint, kind):
+            for owned in chain(bone, constraint):
                 text = "constraint '{}'".format(constraint.name)
                 owners.setdefault(owned, text if owned == bone.name else "{} of bone '{}'".format(text, bone.name))
     if armature.animation_data is not None:
@@ -210,8 +210,9 @@ def _in_force(constraint):
     return constraint.enabled and constraint.influence > 0.0 and constraint.is_valid
 
 
-def _chain(bone, constraint, kind):
+def chain(bone, constraint):
     """Names of the bones that a constraint on `bone` moves."""
+    kind = getattr(constraint, "type", None)
     if kind not in {"IK", "SPLINE_IK"}:
         return [bone.name]
     chain = [bone, *bone.parent_recursive]

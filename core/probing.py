@@ -1,8 +1,9 @@
 """Inverse kinematics of a rig known only by trying it: a function from control values x (d,) to a pose.
 
-A pose is (R (m, 3, 3) orientations, p (m, 3) heads) of the bones that are watched.  Differences of poses are (6m,):
-rotation vectors in the bones' own frames [rad], then displacements in units of `length`, chosen so that one unit is as
-visible as one radian.  Controls come in blocks of columns of the Jacobian: what turns or shifts one control.
+A pose is (R (m, 3, 3) orientations, p (m, 3) heads, ...) of the bones that are watched; what follows is the caller's.
+Differences of poses are (6m,): rotation vectors in the bones' own frames [rad], then displacements in units of
+`length`, chosen so that one unit is as visible as one radian.  Controls come in blocks of columns of the Jacobian: what
+turns or shifts one control.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .rotation import Array, skew, vector
+from .rotation import Array, cross, skew, vector
 
-Pose = tuple[Array, Array]
+Pose = tuple[Array, ...]
 Show = Callable[[Array], Pose]
 
 STEP = 0.004  # [rad], or of a length: what a control is moved to see what follows
@@ -22,10 +23,12 @@ REDUNDANT = 1e-4  # square of the effect [rad per rad] below which a combination
 TURN = 1e-3  # [rad] error below which a pose is reached
 SLOW = 0.3  # part of the error below which a step says that the Jacobian is stale
 SPENT = 0.03  # part of the error below which nothing more can be had
+GOOD = 4e-3  # [rad] error from which on a slow approach is given up, and no new Jacobian is sought
+LATE = 6  # slow steps after which that is so
+WORSE = 3.0  # times the damping after a step that led away
 NEAR = 5e-3  # [rad] of all errors together from which on no new Jacobian is sought
 ROUNDS, PATIENCE = 20, 3  # steps at most, and after how many twice the error will do, up to four times
 IDLE = 0.2  # part of what redundant values give up with an old Jacobian: it doesn't know exactly what is redundant
-AGAIN = 8  # step after which a new Jacobian may be stale, too
 DAMPING, LEAST, STUCK = 1e-2, 1e-4, 10.0  # of steps at first, at least and at last, in squares of radians per radian
 FAR, STRIDE = 0.4, 0.8  # [rad] error that a step goes for at most, and what a control moves in it at most
 
@@ -42,7 +45,7 @@ def joint_motions(parent: Sequence[int], pose: Pose, length: float) -> Array:
 
     parent: (m,) index of the bone above among the watched, -1 at the top; parents first.
     """
-    R, p = pose
+    R, p = pose[:2]
     m = len(p)
     out = np.zeros((2, m, 3, 3 * m + 3))
     below = np.eye(m, dtype=bool)
@@ -57,21 +60,46 @@ def joint_motions(parent: Sequence[int], pose: Pose, length: float) -> Array:
     return out.reshape(6 * m, 3 * m + 3)
 
 
-def jacobian(
-    show: Show, x: Array, pose: Pose, length: float, groups: Sequence[np.ndarray], moves: np.ndarray, h: float = STEP
-) -> Array:
-    """(6m, d) by moving the controls by h; pose: at x.  moves: (d, m) bool, what each control can move.
+def carried(w: Array, v: Array, at: Array, pose: Pose, length: float) -> Array:
+    """(6m, d) what d controls do to bones that hang on them as one piece.
 
-    groups: columns that are moved together because no bone is moved by two of them.
+    w, v: (d, 3) the turn [rad] and the shift of the point at (d, 3) for a value of 1.
     """
-    out = np.zeros((6 * len(pose[1]), len(x)))
-    rows = np.concatenate((np.repeat(moves, 3, axis=1), np.repeat(moves, 3, axis=1)), axis=1)
+    R, p = pose[:2]
+    turned = np.swapaxes(R, -1, -2) @ w.T
+    moved = (cross(w, p[:, None] - at) + v) / length
+    return np.concatenate((turned.reshape(-1, len(w)), np.swapaxes(moved, -1, -2).reshape(-1, len(w))))
+
+
+def rows(moves: np.ndarray) -> np.ndarray:
+    """(..., 6m) bool, the components of the difference of poses that belong to bones (..., m)."""
+    each = np.repeat(moves, 3, axis=-1)
+    return np.concatenate((each, each), axis=-1)
+
+
+def jacobian(
+    show: Show,
+    x: Array,
+    pose: Pose,
+    length: float,
+    groups: Sequence[np.ndarray],
+    moves: np.ndarray,
+    known: Array | float = 0.0,
+    h: float = STEP,
+) -> Array:
+    """(6m, d) by moving the controls by h; pose: at x.  moves: (d, m) bool, what each control moves in unknown ways.
+
+    groups: columns that are moved together because no bone is moved in unknown ways by two of them.
+    known: (6m, d) what they do besides.
+    """
+    out = known + np.zeros((6 * len(pose[1]), len(x)))
+    own = rows(moves)
     for group in groups:
         tried = x.copy()
         tried[group] += h
-        seen = difference(pose, show(tried), length) / h
+        seen = difference(pose, show(tried), length) / h - out[:, group].sum(axis=1)
         for column in group:
-            out[rows[column], column] = seen[rows[column]]
+            out[own[column], column] = seen[own[column]]
     return out
 
 
@@ -121,27 +149,31 @@ def within(block: Array, motions: Array) -> float:
 class Solver:
     """Finds control values for one pose after the other, each from where the one before ended.
 
-    refresh: gives the Jacobian (6m, d) at x where the pose is known.  cost: (d,) how reluctantly each value is used.
-    counted: (6m,) weight of each error, 0 or 1.
+    refresh: gives the Jacobian (6m, d) at x where the pose is known.  carry: the same from an old one, as far as it
+    follows from the pose alone.  cost: (d,) how reluctantly each value is used.  counted: (6m,) weight of each error,
+    0 or 1.  moves: (6m, d) bool, what is learnt from steps: the entries that don't follow from the pose.
     """
 
     show: Show
     refresh: Callable[[Array, Pose], Array]
+    carry: Callable[[Array, Array, Pose], Array]
     length: float
     cost: Array
     counted: Array
+    moves: np.ndarray
     known: Array | None = None
+    left: float = 0.0
 
     def solve(self, target: Pose, x: Array) -> tuple[Array, Array]:
         """(x (d,), what is left (6m,)) near the start x.
 
-        Damped Gauss-Newton steps; Broyden's updates keep the Jacobian as long as steps do what it says.
+        Damped Gauss-Newton steps; what they do, also wrong ones, keeps the Jacobian: a new one is sought only where
+        many are slow, not where the frame before was left as near as this one is now in spite of one.
         """
         pose = self.show(x)
         error = difference(pose, target, self.length)
-        known, fresh, damping = self.known, False, DAMPING
-        if known is None:
-            known, fresh = self.refresh(x, pose), True
+        fresh, slow, damping = self.known is None, 0, DAMPING
+        known = self.refresh(x, pose) if self.known is None else self.carry(self.known, x, pose)
         for k in range(ROUNDS):
             size = np.linalg.norm(self.counted * error) + 1e-12
             if k > 0 and np.abs(self.counted * error).max() < TURN * min(2.0 ** (k // PATIENCE), 4.0):
@@ -153,23 +185,36 @@ class Solver:
             tried = self.show(x + step)
             left = difference(tried, target, self.length)
             gain = 1.0 - np.linalg.norm(self.counted * left) / size
+            known = known + self._lesson(error - left - known @ step, step)
             if gain > 0.0:
-                known = known + np.outer(error - left - known @ step, step) / (step @ step)
                 x, error, pose, damping = x + step, left, tried, max(0.2 * damping, LEAST)
-            if gain < SLOW and (not fresh or k == AGAIN):
-                known, fresh = self.refresh(x, pose), True
-            elif gain < 0.0:
-                damping = 10.0 * damping
-        self.known = known
+            else:
+                damping = WORSE * damping
+            slow += 1 if gain < SLOW else 0
+            if slow >= LATE:
+                worst = np.abs(self.counted * error).max()
+                if worst < max(GOOD, self.left):
+                    break
+                if not fresh:
+                    known, fresh = self.refresh(x, pose), True
+        worst = np.abs(self.counted * error).max()
+        self.known, self.left = known, worst if GOOD < worst < 2.0 * GOOD and (fresh or self.left) else 0.0
         return x, error
+
+    def _lesson(self, wrong: Array, step: Array) -> Array:
+        """Broyden's update by rows, of the entries that a step may have to do with (Schubert 1970)."""
+        part = self.moves * step
+        size = np.einsum("rd,rd->r", part, part)
+        return (wrong / np.where(size > 1e-3 * (step @ step), size, np.inf))[:, None] * part
 
     def _step(self, known: Array, error: Array, idle: Array, damping: float) -> Array:
         """Levenberg-Marquardt.  idle: what the values give up where controls are redundant."""
         error = self.counted * error * min(1.0, FAR / max(float(np.abs(error).max()), 1e-12))
         J = self.counted[:, None] * known / self.cost
-        strength, axes = np.linalg.eigh(J.T @ J)
-        strength = np.maximum(strength, 0.0)
-        push = (axes.T @ (J.T @ error)) / (strength + damping)
-        rest = REDUNDANT / (strength + REDUNDANT) * (axes.T @ (self.cost * idle))
-        step = (axes @ (push - rest)) / self.cost
+        curved, gradient = J.T @ J, J.T @ error
+        some = np.eye(len(curved))
+        step = np.linalg.solve(curved + damping * some, gradient)
+        if idle.any():
+            step = step - np.linalg.solve(curved / REDUNDANT + some, self.cost * idle)
+        step = step / self.cost
         return step * min(1.0, STRIDE / max(float(np.abs(step).max()), 1e-12))

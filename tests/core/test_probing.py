@@ -30,7 +30,11 @@ def solver(show, d, m, cost=None):
     def refresh(x, pose):
         return probing.jacobian(show, x, pose, LENGTH, probing.colours(reach), reach)
 
-    return probing.Solver(show, refresh, LENGTH, np.ones(d) if cost is None else cost, np.ones(6 * m))
+    def carry(known, x, pose):
+        return known
+
+    cost = np.ones(d) if cost is None else cost
+    return probing.Solver(show, refresh, carry, LENGTH, cost, np.ones(6 * m), np.ones((6 * m, d), dtype=bool))
 
 
 def test_a_chain_is_posed_as_wanted(rng):
@@ -135,3 +139,45 @@ def test_a_jacobian_in_groups_is_that_one_by_one(rng):
     single = probing.jacobian(show, x, pose, LENGTH, [np.array([k]) for k in range(6)], np.ones((6, 2), dtype=bool))
     assert len(probing.colours(moves)) == 3
     np.testing.assert_allclose(together, single, atol=1e-9)
+
+
+def test_what_hangs_on_a_control_moves_as_it_does(rng):
+    """The analytic columns of the chain's first joint and of a shift of all, against the chain itself."""
+    show, x, h = arm(), rng.normal(size=9) * 0.5, 1e-6
+    x[:3] = 0.0  # so that the joint's own axes are those of space
+    pose = show(x)
+    at = np.zeros((6, 3))
+    columns = probing.carried(np.eye(6)[:, :3], np.eye(6)[:, 3:], at, pose, LENGTH)
+    for axis in range(3):
+        turned = x.copy()
+        turned[axis] += h
+        np.testing.assert_allclose(columns[:, axis], probing.difference(pose, show(turned), LENGTH) / h, atol=1e-5)
+        shifted = (pose[0], pose[1] + h * np.eye(3)[axis])
+        np.testing.assert_allclose(columns[:, 3 + axis], probing.difference(pose, shifted, LENGTH) / h, atol=1e-7)
+
+
+def test_columns_tried_together_are_told_apart_from_what_is_known():
+    """Two joints of one chain at once: the first carries the last bone as the second turns it."""
+    show, x = arm((1.0, 0.8)), np.zeros(6)
+    pose = show(x)
+    moves = np.repeat(np.array([[1, 0], [0, 1]], dtype=bool), 3, axis=0)
+    at = np.zeros((6, 3))
+    carried = probing.carried(np.tile(np.eye(3), (2, 1)), np.zeros((6, 3)), at, pose, LENGTH)
+    known = carried * np.outer(probing.rows(np.array([False, True])), [1, 1, 1, 0, 0, 0])
+    groups = probing.colours(moves)
+    assert len(groups) == 3
+    together = probing.jacobian(show, x, pose, LENGTH, groups, moves, known)
+    single = probing.jacobian(show, x, pose, LENGTH, [np.array([k]) for k in range(6)], np.ones((6, 2), dtype=bool))
+    np.testing.assert_allclose(together, single, atol=3 * probing.STEP)
+
+
+def test_a_step_teaches_only_the_entries_that_it_has_to_do_with():
+    """After a step the Jacobian explains it, and zeros of bones that a control doesn't move stay zeros."""
+    solve = solver(arm((1.0,)), 4, 1)
+    solve.moves = np.array([[1, 1, 0, 0]] * 3 + [[0, 0, 1, 0]] * 3, dtype=bool)
+    wrong, step = np.arange(1.0, 7.0), np.array([0.1, 0.2, 0.3, 0.4])
+    lesson = solve._lesson(wrong, step)
+    np.testing.assert_allclose(lesson @ step, wrong)
+    assert (lesson[~solve.moves] == 0.0).all()
+    solve.moves = np.zeros((6, 4), dtype=bool)
+    assert (solve._lesson(wrong, step) == 0.0).all()
