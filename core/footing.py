@@ -46,6 +46,10 @@ class Footing:
         """(n,) bool, the bodies that go where the pelvis goes."""
         return np.asarray(model.ancestor[:, self.base] > 0.0)
 
+    def grounded(self, times: Array) -> Array:
+        """(T,) 1 on the ground, 0 in flight, where nothing holds the body as a whole."""
+        return 1.0 - linear(self.stance.times, 1.0 * self.stance.flies, times)
+
     def forces(
         self,
         model: Model,
@@ -66,7 +70,11 @@ class Footing:
         track = Track.of_clip(model, reference, self.feet, np.zeros((len(self.feet), 3)), kins)
         track = track.moved(feet[1:-1], speed[:-1], np.diff(speed, axis=0) / reference.kicks[:, None, None])
         down = hermite(self.stance.times, 1.0 * self.stance.down, np.clip(t[:-1], *self.stance.times[[0, -1]]))
-        firm = hold[1:-1, :, None, None] * (SWINGING + (1.0 - SWINGING) * np.clip(down, 0.0, 1.0)[..., None, None])
+        firm = (
+            self.grounded(t[:-1])[:, None, None, None]
+            * hold[1:-1, :, None, None]
+            * (SWINGING + (1.0 - SWINGING) * np.clip(down, 0.0, 1.0)[..., None, None])
+        )
         mass = float(model.inertia[:, 5, 5].sum())
         tone = muscle.tone[:, self.base, None, None]
         own_K, own_D = (x[self.base, 3:, 3:] for x in (muscle.stiffness, muscle.damping))

@@ -86,21 +86,32 @@ def _struck(actor: Actor, found: Stance, blows: Sequence[Blow]) -> tuple[Array, 
     for n, blow in enumerate(blows):
         since = found.times - blow.start - min(n, 1) * h  # later ones a sample later: nothing shows before the blow
         situation = blow.situation
+        k = int(np.searchsorted(found.times, blow.start - 1e-6))
+        if found.flies[k]:  # in the air all legs move freely
+            for i in range(len(found.limbs)):
+                lands = found.lands(k, i)
+                ready = found.times[lands] if lands >= 0 else blow.end
+                hold[:, i] *= _freed(found, since, blow.start, float(ready))
         for i, limb in enumerate(found.limbs):
             if blow.struck not in _leg(actor, limb):
                 continue
             back = 0.5 * (1.0 - np.cos(np.pi * np.clip(since / max(situation.recovery, 1e-9), 0.0, 1.0)))
             lost = np.where(since > -1e-6, (1.0 - situation.tone) * (1.0 - back), 0.0)
             weak[:, i] = np.maximum(weak[:, i], lost)
-            k = int(np.searchsorted(found.times, blow.start - 1e-6))
             if not found.down[k, i] or situation.drive == "velocities":
                 lands = -1 if found.down[k, i] else found.lands(k, i)
                 ready = found.times[lands] if lands >= 0 else blow.start + situation.recovery
                 last = lands if lands >= 0 else k
                 knocks[k : last + 1, i] = KNOCKED * min(1.0, abs(blow.impulse) / FULL) * blow.direction[:2]
-                firm = np.clip(1.0 - (ready - found.times) / min(TAKE, max(ready - blow.start, 1e-3)), 0.0, 1.0)
-                hold[:, i] *= np.where(since > -1e-6, smooth(firm), 1.0)
+                if not found.flies[k]:
+                    hold[:, i] *= _freed(found, since, blow.start, ready)
     return weak, hold, knocks
+
+
+def _freed(found: Stance, since: Array, start: float, ready: float) -> Array:
+    """(K,) how firmly a foot is held that moves freely from `start` on and is back in its place when it is ready."""
+    firm = np.clip(1.0 - (ready - found.times) / min(TAKE, max(ready - start, 1e-3)), 0.0, 1.0)
+    return np.where(since > -1e-6, smooth(firm), 1.0)
 
 
 def _leg(actor: Actor, limb: Limb) -> set[int]:

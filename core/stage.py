@@ -143,6 +143,8 @@ class Stage:
         bent = hinges.bend(actor, self.hinges, kin.R, kin.p)
         since = [(b.situation, b.struck, reference.times[:-1] - b.start) for b in self.blows]
         tone = tuning.tone(actor, since)
+        if self.footing is not None:
+            tone[:, self.base] *= self.footing.grounded(reference.times[:-1])
         muscle = tuning.muscle(
             actor,
             self.model,

@@ -15,6 +15,7 @@ from .support import nearest
 
 LIMBS = {"foot": ("shin", "thigh"), "hand": ("forearm", "upper_arm")}
 SHIFTED = 9  # samples before and after a change of feet in which the weight shifts
+LEAP = 90  # samples without a foot on the ground that are a flight, not floating
 BRIEF = 5  # samples for which a foot is neither put down nor lifted
 
 
@@ -51,6 +52,16 @@ class Stance:
         padded = np.pad(1.0 * self.down, ((SHIFTED, SHIFTED), (0, 0)), mode="edge")
         windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * SHIFTED + 1, axis=0)
         return np.asarray(windows @ (weight / weight.sum()))
+
+    @cached_property
+    def flies(self) -> np.ndarray:
+        """(K,) bool: no foot is down, but for a jump's time, from the ground to the ground."""
+        out = np.asarray(~self.down.any(axis=1))
+        edges = np.flatnonzero(np.diff(np.pad(1 * out, 1)))
+        for a, b in zip(edges[::2], edges[1::2], strict=True):
+            if b - a > LEAP or b == len(out):
+                out[a:b] = False
+        return out
 
     def lands(self, k: int, leg: int) -> int:
         """The sample at which the leg stands next, -1 if it doesn't."""

@@ -95,9 +95,15 @@ class Walker:
                 self._decide(k, carries, points, capture)
             self.pull = pace**2 * (self.x - p)
             self.x, self.v = fall(self.x, self.v, p, pace, h)
-        else:
+        elif stance.flies[k] or stance.down[k].any():
             p, self.pull = capture, np.zeros(2)
             self.x = self.x + h * self.v
+        else:  # afloat
+            p, away = capture, self.x - self.home
+            self.pull = -pace * (2.0 * self.v + pace * away)
+            drift = self.v + pace * away
+            self.x, self.v = (self.home + np.exp(-pace * h) * (away + h * drift),
+                              np.exp(-pace * h) * (self.v - pace * h * drift))  # fmt: skip
         self.x, self.v = self.x + 0.5 * h * self.push[k], self.v + self.push[k]
         self._aim(k, p)
         self._swing(k)

@@ -210,7 +210,7 @@ def test_a_walk_that_was_pushed_steps_aside_and_is_back_in_phase(skeleton):
     assert np.linalg.norm(p - own, axis=-1)[clip.times > reaction.start + 2.5].max() < 0.01
 
 
-@pytest.mark.parametrize(("clip", "risen"), [(clip_of, (0.0, 0.01)), (standing, (0.005, 0.1))])
+@pytest.mark.parametrize(("clip", "risen"), [(clip_of, (0.0, 0.02)), (standing, (0.005, 0.1))])
 def test_planted_feet_keep_their_toes_where_they_are(skeleton, clip, risen):
     """On the moving ground, wherever they were put, to a hundredth of a millimetre; a leg that doesn't reach raises
     its heel."""
@@ -282,3 +282,46 @@ def test_a_body_that_continues_goes_on_displaced(skeleton, clip):
         assert not (p - own_p)[later][:, ~carried].any() and np.degrees(angle(q, own_q))[later].max() < 1e-6
         before = np.abs((p - own_p)[clip.times < part.end - 1e-9][-1][carried] - gone).max()
         assert before < 0.02  # it gets there by itself
+
+
+def jumping(skeleton, fps=60.0, up=1.0, air=0.55):
+    """The rest pose, thrown into the air `up` seconds after the start."""
+    clip = shown(standing(skeleton), 1.0 + np.arange(0.0, 96.0, 24.0 / fps))
+    since = np.clip(clip.times - clip.times[0] - up, 0.0, air)
+    height = 0.5 * 9.81 * since * (air - since)
+    return replace(clip, position=clip.position + height[:, None, None] * [0.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize("way", [(0.0, 1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.6, 0.8)])
+def test_a_body_in_the_air_keeps_the_momentum_of_a_blow(skeleton, way):
+    """In every direction, off the clip's own ballistic one, until its feet get ready to land; then it is back."""
+    clip = jumping(skeleton)
+    reaction = hit_on(skeleton, "chest_front", clip=clip, hit=Hit(27.8, impulse=60.0, direction=np.array(way)))
+    found = reaction.footing.stance
+    assert found.flies[int(np.searchsorted(found.times, reaction.start - 1e-6))]
+    actor = reaction.actor
+    mass, middle = actor.masses.mass[actor.order], actor.masses.com[actor.order]
+    weights = [
+        np.einsum("i,tij->tj", mass, p + rotate(q, middle[None]))
+        for q, p in (reaction.poses(clip), actor.canonical(clip))
+    ]
+    momentum = np.gradient(weights[0] - weights[1], clip.times, axis=0)
+    free = (clip.times > reaction.start + 0.08) & (clip.times < reaction.start + 0.22)
+    assert free.sum() > 6
+    assert np.abs(momentum[free].mean(axis=0) - 60.0 * np.array(way)).max() < 0.05 * 60.0
+    assert np.abs(momentum[free] - 60.0 * np.array(way)).max() < 0.1 * 60.0
+    assert np.abs(weights[0] - weights[1])[-5:].max() < 1e-6
+
+
+def test_a_body_afloat_comes_back_by_itself(skeleton):
+    """No foot is ever down: it doesn't fly on until the end, as a jumper to his landing."""
+    found = stance.read(actor_of(skeleton), standing(skeleton), 1.0)
+    found = replace(found, down=np.zeros_like(found.down))
+    assert not found.flies.any()
+    push, firm = np.zeros((len(found.times), 2)), np.ones(found.down.shape)
+    push[60, 1] = 1.0
+    blow = Span(float(found.times[60]), float(found.times[60]) + 2.7)
+    shift = steps.plan(found, push, firm, firm, np.zeros((*firm.shape, 2)), [blow]).shift[:, 1]
+    most = float(shift.max())
+    assert most == pytest.approx(1.0 / (np.e * found.pace[60]), rel=0.02)  # x = v t exp(-w t)
+    assert shift[found.times > blow.start + 2.0].max() < 0.05 * most
