@@ -13,8 +13,6 @@ from ..core import strength as strengths
 from ..core.errors import CoreError
 from . import commands
 
-ENDS = ("return", "continue", "stay", "hand_over")
-
 
 class UsageError(CoreError):
     """The command line itself is wrong."""
@@ -64,6 +62,12 @@ def _react(several):
     _hit(command)
     command.add_argument(
         "--key-tolerance", type=tolerance, default=0.0, metavar="DEG", help="fewer keys, off by so much; 0: all frames"
+    )
+    command.add_argument(
+        "--then", metavar="FILE/ACTION", help="go over to this action afterwards (getting up): FILE, an action, or both"
+    )
+    command.add_argument(
+        "--then-blend", type=seconds, default=0.5, metavar="S", help="in which it takes over; default 0.5"
     )
     command.add_argument("--out", metavar="FILE", help="result as .blend, .fbx, .glb or .bvh")
     command.add_argument("--report", metavar="FILE.json", help="what was done, and measurements of it")
@@ -153,14 +157,20 @@ def tolerance(text):
     return value
 
 
+def seconds(text):
+    """A length of time."""
+    value = number(text)
+    if not 0.05 <= value <= 10.0:
+        raise argparse.ArgumentTypeError("'{}' is not a time from 0.05 to 10 seconds".format(text))
+    return value
+
+
 def end(text):
     """An end mode that exists."""
-    if text not in ENDS:
-        raise argparse.ArgumentTypeError("'{}' is unknown; use {}".format(text, " or ".join(situations.ENDS)))
+    if text == "hand_over":
+        raise argparse.ArgumentTypeError("'hand_over' names no action; use return or stay, and --then ACTION")
     if text not in situations.ENDS:
-        raise argparse.ArgumentTypeError(
-            "'{}' is not available yet; use {}".format(text, " or ".join(situations.ENDS))
-        )
+        raise argparse.ArgumentTypeError("'{}' is unknown; use {}".format(text, " or ".join(situations.ENDS)))
     return text
 
 

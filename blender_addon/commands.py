@@ -27,6 +27,7 @@ from . import (
     quality,
     report,
     settings,
+    takeover,
     timing,
 )
 from . import filmstrip as film
@@ -80,6 +81,9 @@ def react(options):
     with Outputs(wanted, _inputs(options)) as outputs:
         hits = recipes.Recipe(_hits(options), key_tolerance=options.key_tolerance)
         opened = files.open_input(options.input, options.clip, options.armature, options.action)
+        if options.then is not None:
+            then = takeover.bring(bpy.data.objects[opened.armature], options.then)
+            hits = replace(hits, then=then, then_seconds=options.then_blend)
         done = _react(opened, hits, watch, extend=not _is_blend(options.input))
         _save(done, outputs, watch)
     _tell(done, outputs)
@@ -228,7 +232,7 @@ def preview(done, path):
     job, context = done.job, bpy.context
     armature = bpy.data.objects[job.armature]
     hit, end = float(job.frames[0]), float(job.frames[-1])
-    frames = _moments(done.reaction.blows, job.clip.fps, float(math.ceil(min(job.source.start, hit))), end)
+    frames = _moments(done.reaction, job.clip.fps, float(math.ceil(min(job.source.start, hit))), end)
     rows = [("original", lambda: _mute(done, True)), ("reaction", lambda: _mute(done, False))]
     hits = [
         (blow.start * job.clip.fps, tuple(report.struck_point(job, blow)), tuple(blow.direction))
@@ -238,12 +242,14 @@ def preview(done, path):
         film.strip(path, context, [armature], frames, rows, hits=hits)
 
 
-def _moments(blows, fps, first, last):
-    """Whole frames to show: those of STRIP from the first hit, and what further hits need of them."""
-    frames = []
-    for blow in blows:
+def _moments(reaction, fps, first, last):
+    """Whole frames to show: those of STRIP from the first hit, and what further hits, and an action after it, need."""
+    frames, then = [], reaction.then
+    for blow in reaction.blows:
         near = [round(fps * min(blow.start + seconds, last / fps)) for seconds in STRIP]
         frames += near if not frames else [frame for frame in near[1:5] if frame not in frames]
+    if then is not None:
+        frames += [round(fps * (then.start + part * (then.end - then.start))) for part in (0.0, 0.2, 0.5)]
     kept = frames[: len(STRIP)] + frames[len(STRIP) :][: MOST - len(STRIP)]
     return sorted({float(min(max(frame, first), round(last))) for frame in kept})
 

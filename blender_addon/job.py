@@ -19,11 +19,12 @@ from ..core.blows import LONGEST
 from ..core.bodies import HEIGHT, measure
 from ..core.errors import ClipError
 from ..core.fall import fall
+from ..core.handover import PAUSE, hand_over
 from ..core.react import Hit, Reaction, react
 from ..core.rotation import Array
 from ..core.situation import Situation
 from ..core.skeleton import Clip
-from . import choosing, control_rig, layer, mapping, records, rig, source, timing
+from . import choosing, control_rig, layer, mapping, records, rig, source, takeover, timing
 from . import clip as clips
 from .channels import Channels, frame_grid
 
@@ -40,7 +41,7 @@ class Job:
     plays: what happens where the clip is shorter than the
     reaction: "" | "plays on" | "repeated" | "held".  continuation: channels of the frames that we must add to the clip.
     body: what is simulated; the clip is of its bones, the channels of all.  posed: where controls move it, their values
-    for the reaction.
+    for the reaction.  then: the action that takes the body over, and in how many seconds; None = none.
     """
 
     armature: str
@@ -57,6 +58,7 @@ class Job:
     continuation: Channels | None = None
     warnings: list[str] = field(default_factory=list)
     posed: control_rig.Posed | None = None
+    then: tuple[Clip, float] | None = None
 
     def solve(self):
         """A generator: yields progress 0..1, returns the Reaction; on a control rig the controls follow it then."""
@@ -65,13 +67,27 @@ class Job:
         answer = fall if self.falls else react
         steps = answer(self.actor, pick(self.clip, self.timed), *first, self.settings, fixed, further)
         if not self.body.controlled:
-            return (yield from steps)
+            return self._handed_over((yield from steps))
         reaction = yield from _part(steps, 0.0, 0.3)
         shown, channels = pick(self.clip, self.keyed), pick_channels(self.channels, self.keyed)
         armature = bpy.data.objects[self.armature]
         steps = self.body.pose(bpy.context, armature, self.actor, shown, channels, reaction)
         self.posed = yield from _part(steps, 0.3, 0.7)
         return reaction
+
+    def _handed_over(self, reaction: Reaction) -> Reaction:
+        """The reaction with the action that takes the body over; no keys after that."""
+        if self.then is None:
+            return reaction
+        reaction = hand_over(reaction, pick(self.clip, self.timed), *self.then, self.frames[-1] / self.clip.fps)
+        if not source.carries(bpy.data.objects[self.armature]):
+            self.keyed &= self.clip.frames <= np.ceil(reaction.then.end * self.clip.fps - 1e-6)
+        return reaction
+
+    @property
+    def stays(self) -> bool:
+        """Whether the body doesn't find back to its clip, so that its layer holds the last pose."""
+        return self.falls or self.then is not None
 
     @property
     def falls(self) -> bool:
@@ -97,8 +113,8 @@ class Job:
     def write(self, context, reaction: Reaction, *, name="", blend="COMBINE", key_tolerance=0.0, over="") -> str:
         """Bake the reaction to its own NLA layer; its name.
 
-        A body that falls stays: absolute poses of all bones, held after the last key; one that continues displaced is
-        held there.
+        A body that stays away from its clip: absolute poses of all bones, held after the last key; one that continues
+        displaced is held there.
         key_tolerance: [deg], 0 = a key at every frame.  over: the reaction right above which it goes, "" = on top.
         """
         armature = bpy.data.objects[self.armature]
@@ -106,7 +122,7 @@ class Job:
         self.warnings.extend(reaction.warnings)
         if self.posed is None:
             q, p = mapping.armature_poses(self.actor, shown, *reaction.poses(shown))
-            targets = mapping.targets(self.actor, shown, channels, armature, q, p, every=self.falls)
+            targets = mapping.targets(self.actor, shown, channels, armature, q, p, every=self.stays)
         else:
             targets = self.posed.targets
             self.warnings.extend(self.posed.doubts)
@@ -118,8 +134,8 @@ class Job:
             targets=targets,
             base=channels,
             continuation=self.continuation,
-            blend="REPLACE" if self.falls else blend,
-            hold=self.falls or self.continues,
+            blend="REPLACE" if self.stays else blend,
+            hold=self.stays or self.continues,
             key_tolerance=key_tolerance,
             keep=[hit.frame for _, hit in self.hits],
             over=over,
@@ -148,12 +164,12 @@ def _landed(job: Job, reaction: Reaction) -> list[dict]:
     ]
 
 
-def read(context, armature, situation, hit=None, *, further=(), settings=None, roles=None, height=0.0) -> Job:
+def read(context, armature, situation, hit=None, *, further=(), settings=None, roles=None, height=0.0, then=None):
     """Read the rig and its clip around one or more hits; raises CoreError with the reason where it can't react.
 
     hit: None = the situation's, a quarter into the clip.  further: (situation, hit) of those solved together with it.
     settings: bone name -> fields of `BoneSetting`.  roles: bone name -> role.
-    height: what the figure measures [m], 0 = as usual for its kind.
+    height: what the figure measures [m], 0 = as usual for its kind.  then: (action, seconds) that takes the body over.
     """
     rig.require_editable(armature)
     rig.require_posed(armature)
@@ -168,8 +184,10 @@ def read(context, armature, situation, hit=None, *, further=(), settings=None, r
     hits = ((situation, hit or Hit(default_frame(found))), *further)
     keys, even = _moments(hits, timing.rate(context.scene))
     falls = any(situation.falls for situation, _ in hits)
-    if falls or any(situation.end == "continue" for situation, _ in hits):
-        keys = np.unique(np.concatenate((keys, _carried_on(context, armature, found, keys[-1], falls))))
+    then, later = (None, np.empty(0)) if then is None else _followed_by(context, armature, body, keys[-1], falls, *then)
+    still = falls or then is not None
+    if still or any(situation.end == "continue" for situation, _ in hits):
+        keys = np.unique(np.concatenate((keys, later, _carried_on(context, armature, found, keys[-1], still))))
     frames = np.unique(np.concatenate((keys, even)))
     if falls:  # a body on the floor has no use for a clip that goes on
         (clip, channels), plays, continuation = clips.read(context, armature, body.whole, frames), "", None
@@ -180,7 +198,6 @@ def read(context, armature, situation, hit=None, *, further=(), settings=None, r
         body.seek(context, armature, keys[0], channels, int(np.searchsorted(frames, keys[0])))
     masses = measure(skeleton, anatomy, casting.masses(skeleton, anatomy, situation, settings))
     actor = Actor(skeleton, anatomy, masses, height or usual_height(anatomy), clip.scale < 0.0)
-    warnings = [*clip.warnings, *([anatomy.fallback] if anatomy.fallback else [])]
     return Job(
         armature=armature.name,
         actor=actor,
@@ -194,8 +211,20 @@ def read(context, armature, situation, hit=None, *, further=(), settings=None, r
         source=found,
         plays=plays,
         continuation=continuation,
-        warnings=warnings,
+        warnings=[*clip.warnings, *([anatomy.fallback] if anatomy.fallback else [])],
+        then=then,
     )
+
+
+def _followed_by(context, armature, body, end, falls, name, seconds):
+    """((Clip of the action, seconds), frames after the reaction's end at which it may need keys, a loop all)."""
+    if body.controlled:
+        text = "The controls of '{}' can't go over to an action yet. Leave the action out, or bake the rig."
+        raise ClipError(text.format(armature.name))
+    action = takeover.read(context, armature, body.skeleton, name)
+    length = max(action.times[-1] - action.times[0], seconds) + (PAUSE if falls else 0.0)
+    last = max(np.ceil(end + length * action.fps) + 1.0, context.scene.frame_end)
+    return (action, seconds), np.arange(np.floor(end) + 1.0, last + 1.0)
 
 
 def _moments(hits, rate) -> tuple[Array, Array]:

@@ -1,5 +1,6 @@
 """The part of the tab that says what hits: the list of hits, and the values of the one that is shown."""
 
+import bpy
 from bpy.types import Panel, UIList
 
 from ..core import strength as strengths
@@ -42,6 +43,10 @@ def draw(layout, armature):
     column.prop(holder, "end")
     if holder.end == "stay":
         column.prop(holder, "knock_out")
+    group = armature.parametric_dynamics
+    column.prop_search(group, "then", bpy.data, "actions")
+    if group.then:
+        column.prop(group, "then_seconds")
 
 
 def _list(layout, armature):

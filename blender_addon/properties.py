@@ -5,7 +5,7 @@ from bpy.props import CollectionProperty, EnumProperty, FloatProperty, IntProper
 from bpy.types import Object, PropertyGroup
 
 from . import settings
-from .body_properties import OVERRIDE
+from .body_properties import OVERRIDE, SECONDS
 from .hit_properties import DYNAMICS_PG_hit, HitProperties
 
 BLENDS = (
@@ -37,6 +37,24 @@ class DYNAMICS_PG_settings(HitProperties, PropertyGroup):
         precision=2,
         default=0.0,
         override=OVERRIDE,
+    )
+    then: StringProperty(
+        name="Then",
+        description=(
+            "Action that the body goes over to afterwards, such as getting up: from where it lies or stands, at the "
+            "frame whose pose is nearest, turned to how it faces. Empty: none"
+        ),
+        override=OVERRIDE,
+    )
+    then_seconds: FloatProperty(
+        name="Blend Over",
+        description="Time in which the action takes the body over",
+        min=0.05,
+        max=10.0,
+        soft_max=2.0,
+        step=10,
+        default=0.5,
+        **SECONDS,
     )
     height: FloatProperty(
         name="Height (m)",

@@ -189,14 +189,14 @@ def kept(holder):
 def grade_reaction(armature, name, job, reaction):
     """Judge a reaction that has just been made and keep that with it; one that is too short has no grade."""
     record = armature.parametric_dynamics_reactions.get(name)
-    if record is not None and not job.falls:
+    if record is not None and not job.stays:
         with contextlib.suppress(ClipError):
             keep(record, facts(of_reaction(job, reaction), job.clip.fps))
 
 
 def report_of(job, reaction, before, after):
     """The `quality` of a reaction's report, None for one that is too short to be judged, or that stays down."""
-    if job.falls:
+    if job.stays:
         return None
     try:
         return facts(of_shown(job, reaction, before, after), job.clip.fps)

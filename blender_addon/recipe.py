@@ -18,6 +18,7 @@ class Recipe:
     hits: as planned, those that are switched off included.  bones: bone name -> the fields of `BoneSetting` that the
     user has set.  roles: bone name -> role.  height: of the figure [m], 0 = as usual.  blend: "COMBINE" or "REPLACE".
     key_tolerance: [deg] that bones may be off for the sake of fewer keys, 0 = a key at every frame.
+    then: name of the action that the body goes over to afterwards, "" = none; then_seconds: in which [s].
     """
 
     hits: tuple[HitSetting, ...]
@@ -26,6 +27,8 @@ class Recipe:
     height: float = 0.0
     blend: str = "COMBINE"
     key_tolerance: float = 0.0
+    then: str = ""
+    then_seconds: float = 0.5
 
 
 def dumps(recipe):
@@ -72,6 +75,7 @@ def prepare(context, armature, recipe):
         settings=recipe.bones,
         roles=recipe.roles or None,
         height=recipe.height,
+        then=(recipe.then, recipe.then_seconds) if recipe.then else None,
     )
     figures.keep(armature, ready.actor.anatomy, ready.actor.skeleton.names)
     return ready

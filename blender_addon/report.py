@@ -121,9 +121,9 @@ def measured(job, reaction, at, before, after):
         "peak_bone": job.actor.names[answering[most]],
         "peak_deg": {job.actor.names[i]: round(float(peaks[i]), 4) for i in moving},
         "time_to_peak_s": round(float(at.during[latest] - at.during[0]) / job.clip.fps, 4),
-        "return_error_deg": None if job.falls else differences(before, after, at.after),
+        "return_error_deg": None if job.stays else differences(before, after, at.after),
         "displaced": [round(float(x), 6) for x in displaced],
-        "rest": rested(job, reaction, after, at.after) if job.falls else None,
+        "rest": rested(job, reaction, after, at.after) if job.falls and job.then is None else None,
         "clip_error_before_hit_deg": differences(before, after, at.before),
     }
 

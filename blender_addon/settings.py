@@ -143,6 +143,8 @@ def recipe(armature):
         height=plain(group.height),
         blend=group.blend,
         key_tolerance=plain(group.key_tolerance),
+        then=group.then,
+        then_seconds=plain(group.then_seconds),
     )
 
 
@@ -189,6 +191,7 @@ def put(armature, made):
     else:
         put_hit(group, made.hits[0])
     group.height, group.blend, group.key_tolerance = made.height, made.blend, made.key_tolerance
+    group.then, group.then_seconds = made.then, made.then_seconds
 
 
 def put_hit(holder, planned):

@@ -5,7 +5,7 @@
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -28,6 +28,13 @@ __all__ = ["Hit", "Reaction", "react", "run"]
 ASLEEP = np.radians(0.05), 1e-4  # [rad, m] shown of a deviation that is not worth going on for
 
 
+class Then(Protocol):
+    """What takes a body over from a reaction."""
+
+    def takes(self, model: Model, times: Array, q: Array, p: Array) -> tuple[Array, Array]:
+        """World poses (T, n, 4), (T, n, 3) at times (T,) [s], made of those of the reaction."""
+
+
 @dataclass(frozen=True, eq=False)
 class Reaction:
     """What hits do to a clip, as deviations from it in anatomical joints.
@@ -40,6 +47,7 @@ class Reaction:
     parts: reactions of which this one consists, if it does; they follow each other.
     rest: joint poses (n, 4), (n, 3) [m] in which the body stays from times[-1] on, whatever the clip does; None = it
     returns.
+    then: what takes the body over afterwards, see `handover`; None = nothing.
     """
 
     actor: Actor
@@ -55,6 +63,7 @@ class Reaction:
     footing: Footing | None = None
     parts: tuple["Reaction", ...] = ()
     rest: tuple[Array, Array] | None = None
+    then: Then | None = None
     warnings: tuple[str, ...] = field(default=())
 
     @property
@@ -109,6 +118,11 @@ class Reaction:
 
     def poses(self, clip: Clip) -> tuple[Array, Array]:
         """World poses of all bodies (T, n, 4), (T, n, 3) [canonical m] at the clip's frames."""
+        q, p = self._own_poses(clip)
+        return (q, p) if self.then is None else self.then.takes(self.model, clip.times, q, p)
+
+    def _own_poses(self, clip: Clip) -> tuple[Array, Array]:
+        """The poses before something else takes the body over."""
         if self.parts:
             return self._in_turn(clip)
         own = self.actor.canonical(clip)

@@ -5,11 +5,11 @@ import json
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import cli, hints, settings
+from bl_ext.user_default.parametric_dynamics.blender_addon import cli, hints, recipe, settings
 from bl_ext.user_default.parametric_dynamics.core import situation
 
 from .interface_tools import OPS, add_demo, names
-from .layer_tools import joints, set_frame
+from .layer_tools import farthest, joints, set_frame
 
 GAME = "1_game_characters/"
 RIGS = {
@@ -119,3 +119,33 @@ def test_a_blow_too_strong_to_catch_offers_the_fall(fresh_scene):
     assert not record.uncaught and record.blend == "REPLACE"
     assert rig.parametric_dynamics.end == "stay"
     assert "FALL" not in [hint.cure for hint in hints.of(bpy.context, rig)]
+
+
+def test_a_fallen_body_goes_over_to_an_action_and_back_off(fresh_scene):
+    """The demo's walk stands in for a get-up: it is far off, which is told, and goes on until the scene ends."""
+    rig = add_demo()
+    frames = np.arange(1.0, 30.0)
+    before = joints(rig, frames)
+    group = rig.parametric_dynamics
+    group.situation, group.then, group.then_seconds = "knock_out", rig.animation_data.action.name, 0.4
+    bpy.context.scene.frame_end = 260
+    assert OPS.apply_hit_reaction(frame=8.0) == {"FINISHED"}
+    record = rig.parametric_dynamics_reactions[0]
+    assert record.blend == "REPLACE" and recipe.loads(record.recipe).then == group.then
+    assert record.action.frame_range[1] == 260.0
+    heads = joints(rig, np.arange(200.0, 255.0))[:, :, 0]
+    head = list(rig.pose.bones.keys()).index("head")
+    assert heads[:, head, 2].min() > 1300.0, "it walks again"
+    assert np.ptp(heads[:, list(rig.pose.bones.keys()).index("foot.L")], axis=0).max() > 200.0
+    jumps = np.linalg.norm(np.diff(joints(rig, np.arange(8.0, 200.0))[:, :, 0], axis=0), axis=-1)
+    assert jumps.max() < 600.0, "at most 14 m/s: no frame jumps"
+    assert OPS.remove_reaction() == {"FINISHED"}
+    assert len(rig.parametric_dynamics_reactions) == 0 and farthest(joints(rig, frames), before) < 0.01
+
+
+def test_an_action_that_is_not_there_is_refused(fresh_scene):
+    rig = add_demo()
+    rig.parametric_dynamics.then = "Get Up"
+    with pytest.raises(RuntimeError, match="no action 'Get Up'"):
+        OPS.apply_hit_reaction(frame=8.0)
+    assert len(rig.parametric_dynamics_reactions) == 0 and not len(rig.animation_data.nla_tracks)

@@ -1,0 +1,67 @@
+"""The action that takes a body over after a reaction: read for the rig here, matched in `core.handover`."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+from ..core.errors import ClipError
+from . import actions, choosing, clip, donor, fk, importing, sampling
+from .layer_curves import rotation_property
+
+REST = {"location": 0.0, "scale": 1.0, "rotation_quaternion": (1.0, 0.0, 0.0, 0.0), "rotation_euler": 0.0,
+        "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0)}  # fmt: skip
+
+
+def read(context, armature, skeleton, name):
+    """The Clip that an action plays by itself on the armature, bones that it doesn't key at rest; CoreError if none."""
+    action = bpy.data.actions.get(name)
+    found = choosing.candidates(armature, [action]) if action is not None else []
+    if not found:
+        offered = [item.name for item in choosing.candidates(armature)]
+        text = "There is no action '{}' for '{}' to go over to. {}"
+        raise choosing.InputError(text.format(name, armature.name, choosing.offer("Choose one of", name, offered)))
+    slot = action.slots.get(found[0].slot) if actions.LAYERED else None
+    first, last = actions.key_range(actions.curves_of(action, slot))
+    if last - first < 1.0:
+        raise ClipError("Action '{}' is a single pose. Choose one that moves to go over to.".format(name))
+    frames = np.unique(np.append(np.arange(first, last), last))
+    channels, keyed = sampling.action_channels(armature, skeleton.names, action, slot, frames)
+    for bone, mode in enumerate(channels.modes):
+        for rna in ("location", "scale", rotation_property(mode)):
+            if (skeleton.names[bone], rna) not in keyed:
+                getattr(channels, sampling.BONE[rna][0])[:, bone] = REST[rna]
+    try:
+        world = sampling.still_carrier(armature) @ fk.object_basis(channels)
+    except fk.InexactError as reason:
+        text = "'{}' can't go over to an action, because of {}. Leave the action out."
+        raise ClipError(text.format(armature.name, reason)) from None
+    matrices = fk.pose(fk.rest(armature, skeleton.names), channels)
+    made = clip.to_clip(context.scene, armature, skeleton, frames, matrices, world)
+    return replace(made, name=action.name)
+
+
+def bring(armature, wanted):
+    """The name of the action meant by FILE, FILE/ACTION, or an action's own name or title; taken from the file."""
+    named = Path(wanted)
+    if named.suffix.lower() in importing.FORMATS:
+        return _taken(armature, named, None)
+    if named.parent.suffix.lower() in importing.FORMATS:
+        return _taken(armature, named.parent, named.name)
+    found = [item for item in choosing.candidates(armature) if wanted in (item.name, item.title)]
+    return found[0].name if found else wanted  # `read` refuses it by name
+
+
+def _taken(armature, path, wanted):
+    """The name of an action of another file, made to fit; a twin plays it, so that nothing changes on the armature."""
+    twin = armature.copy()
+    bpy.context.scene.collection.objects.link(twin)
+    try:
+        twin.animation_data_clear()
+        donor.take(path, twin, wanted, None)
+        action = twin.animation_data.action
+        action.use_fake_user = True
+        return action.name
+    finally:
+        bpy.data.objects.remove(twin)

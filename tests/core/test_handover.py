@@ -1,0 +1,106 @@
+"""Going over to another action: matched in pose and facing, begun without a jump, above the floor; loops go on."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import touch
+from core.fall import fall
+from core.handover import PAUSE, hand_over, match, repeated
+from core.react import react, run
+from core.rotation import exp, multiply, rotate
+from core.situation import named
+
+from .figures import build
+from .test_react import HIT, actor_of, clip_of
+
+SECONDS = 0.5
+
+
+@pytest.fixture(scope="module")
+def actor():
+    return actor_of(build(skin=True))
+
+
+@pytest.fixture(scope="module")
+def clip(actor):
+    return clip_of(actor.skeleton, seconds=8.0)
+
+
+@pytest.fixture(scope="module")
+def fallen(actor, clip):
+    return run(fall(actor, clip, named("knock_out"), HIT))
+
+
+def rising(reaction, clip):
+    """A clip made of the fall played backwards, elsewhere in the world and facing elsewhere."""
+    q, p = reaction.poses(clip)
+    actor, inside = reaction.actor, (clip.times >= reaction.start) & (clip.times <= reaction.times[-1])
+    turn, shift = exp(np.array([0.0, 0.0, 2.0])), np.array([3.0, -1.0, 0.0])
+    q, p = multiply(turn, q[inside][::-1]), rotate(turn, p[inside][::-1]) + shift
+    bones = actor.body
+    return replace(
+        clip,
+        name="Rise",
+        frames=clip.frames[inside] - clip.frames[inside][0],
+        rotation=q[:, bones],
+        position=p[:, bones] / actor.masses.scale,
+        object_rotation=np.tile([1.0, 0.0, 0.0, 0.0], (len(q), 1)),
+        object_position=np.zeros((len(q), 3)),
+        scale=1.0,
+    )
+
+
+def test_a_pose_is_found_wherever_it_lies_and_faces(actor, clip):
+    q, p = actor.canonical(clip)
+    turn, shift = exp(np.array([0.0, 0.0, -2.3])), np.array([4.0, 5.0, 0.0])
+    for k in (0, 11, 40):
+        pose = multiply(turn, q[k]), rotate(turn, p[k]) + shift
+        found, by, moved, off = match(actor, pose, (q[:60], p[:60]), clip.times[:60] - 10.0)
+        np.testing.assert_allclose(rotate(by, p[found]) + moved, pose[1], atol=1e-6)
+        assert off < 1e-6
+
+
+def test_a_fallen_body_gets_up_where_it_lies(actor, clip, fallen):
+    action = rising(fallen, clip)
+    up = hand_over(fallen, clip, action, SECONDS, 0.0)
+    assert up.then.start == pytest.approx(fallen.times[-1] + PAUSE) and not up.warnings
+    q, p = up.poses(clip)
+    before = clip.times <= up.then.start
+    lies = fallen.poses(clip)
+    np.testing.assert_array_equal(p[before], lies[1][before])
+    assert np.linalg.norm(np.diff(p[:, actor.first("pelvis")], axis=0), axis=-1).max() * clip.fps < 6.0, "no jump"
+    stands = np.argmax(clip.times > up.then.end + 0.1)
+    there = fallen.poses(clip)[1][np.argmax(clip.times >= fallen.start)]
+    np.testing.assert_allclose(p[stands], there, atol=0.02, err_msg="it stands again where it was hit")
+    height = touch.points(actor).world(q, p)[..., 2].min(axis=-1)
+    since = clip.times > up.then.start
+    assert height[since].min() > min(touch.points(actor).world(*lies)[..., 2].min(axis=-1).min(), up.then.ground) - 1e-6
+
+
+def test_an_action_unlike_the_pose_is_named(clip, fallen):
+    assert any("'Walk'" in text for text in hand_over(fallen, clip, replace(clip, name="Walk"), 0.5, 0.0).warnings)
+
+
+def test_a_standing_body_goes_over_while_its_reaction_fades(actor, clip):
+    reaction = run(react(actor, clip, named("shoulder_front"), HIT))
+    over = hand_over(reaction, clip, clip, SECONDS, 8.0)
+    assert over.then.start == pytest.approx(reaction.end - SECONDS)
+    q, p = over.poses(clip)
+    before = clip.times <= over.then.start
+    np.testing.assert_array_equal(p[before], reaction.poses(clip)[1][before])
+    np.testing.assert_allclose(p, reaction.poses(clip)[1], atol=0.15, err_msg="the same walk in the same phase")
+
+
+def test_loops_go_on_and_others_do_not(actor, clip):
+    q, p = actor.canonical(clip)
+    t = np.arange(25) / 24.0
+    turns = exp(np.outer(t, [0.0, 0.0, 0.7]))
+    walk = multiply(turns[:, None], q[0]), rotate(turns[:, None], p[0]) + np.outer(t, [1.0, 0.0, 0.0])[:, None]
+    times, a, b = repeated(actor, t, *walk, 3.5)
+    assert times[-1] == pytest.approx(4.0) and len(times) == len(np.unique(times)) == 97
+    step = np.linalg.norm(np.diff(b[:, actor.first("pelvis")], axis=0), axis=-1)
+    assert step.max() < 1.5 * step.min() + 1e-9
+    lift = walk[1] + np.outer(t, [0.0, 0.0, 1.0])[:, None]
+    assert len(repeated(actor, t, walk[0], lift, 3.5)[0]) == 25
