@@ -100,7 +100,7 @@ def test_presets_hold_the_documents_tables():
     assert len(situation.presets()) == 12
     front, back = situation.named("shoulder_front"), situation.named("shoulder_back")
     table = {"spine.1": (-90, 600), "spine.2": (45, 300), "spine.3": (45, 300), "neck": (45, 300)}
-    table |= {"clavicle.L": (-90, -300), "upper_arm.L": (-90, -300), "forearm.L": (-90, 0)}
+    table |= {"clavicle.L": (-90, 300), "upper_arm.L": (-90, 300), "forearm.L": (-90, 0)}
     assert {role: (s.angle, s.velocity) for role, s in front.bones.items()} == table
     assert {role: (s.angle, -s.velocity) for role, s in back.bones.items()} == table
     inside = situation.named("leg_inside").bones

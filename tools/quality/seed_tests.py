@@ -103,9 +103,12 @@ class Bench:
 
 
 def ways(bench, preset):
-    """{way: Situation}: our blow, and the document's velocities with its envelope, after which the pose is held."""
+    """{way: Situation}: our blow; and the document's: its velocities and envelope, the bones of its tables alone move,
+    the rest is the clip's, and after 0.15 s the pose is held."""
     held = bench.ours("core.pose").Envelope(0.1, 0.1, 2.5, "hold", 0.15)
-    return {"impulse": preset, "velocities": preset.with_changes(drive="velocities", envelope=held)}
+    bones = {role: replace(setting, simulated=True) for role, setting in preset.bones.items()}
+    changes = {"drive": "velocities", "simulate": (), "support": (), "envelope": held, "bones": bones}
+    return {"impulse": preset, "velocities": preset.with_changes(**changes)}
 
 
 def main(data, strips, only):
