@@ -12,7 +12,7 @@ TESTS = {  # number: state, part, the author's own verdict (table 5.14)
 }
 WAYS = {
     "impulse": "The presets as they are: a blow on an articulated body",
-    "velocities": "The document's velocity tables and envelope: the bones listed move for 0.15 s, the rest is the clip's",
+    "velocities": "The document's velocity tables and envelope: listed bones move for 0.15 s, all else is the clip's",
 }
 COMMAND = "ENVS/bpy-4.5/bin/python -m tools.quality.seed_tests DATA_FOLDER [STRIPS_FOLDER]"
 
