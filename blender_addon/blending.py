@@ -13,12 +13,13 @@ import numpy as np
 from ..core.anatomy import analyse
 from ..core.blend import Layer, automatic, blend, standing, together
 from ..core.errors import ClipError
-from ..core.pose import Envelope
+from ..core.pose import UNIMPORTANT, VERY_IMPORTANT, Envelope
 from ..core.rotation import conjugate, multiply
 from . import actions, choosing, clip, fk, layer, records, rehung, rig, sampling, source, timing
 from .channels import Channels, Target, frame_grid
 from .layer_curves import rotation_property
 
+STUMBLE = 0.15, 0.4  # [s] in which an action takes over at a hit, and gives back
 NOTHING_DEG, NOTHING_PART = 1e-3, 1e-6  # turns, and shifts as parts of the rig's size, that are not worth a key
 
 
@@ -100,6 +101,18 @@ def read(context, armature, wish, roles=None):
     targets, warnings = _targets(armature, anatomy, base, other, keyed, wish, envelope, rate)
     titles = [choosing.title(name, armature.name) for name in (found.action, chosen.name)]
     return Blend(armature.name, " + ".join(titles), wish, targets, base, continuation, warnings)
+
+
+def stumble(context, armature, action, frame, attack, relaxation):
+    """Let an action take the whole body over from a hit at the frame on, for a reaction on top; the facts of it.
+
+    attack, relaxation: its transition [s].  CoreError where there is nothing to blend, with nothing changed.
+    """
+    wish = Wish(action, frame=frame, attack=attack, relaxation=relaxation, clip=UNIMPORTANT, other=VERY_IMPORTANT)
+    made = read(context, armature, wish)
+    name = made.write(context)
+    last = float(made.base.frames[-1])
+    return {"action": action, "layer": name, "frames": [frame, last], "attack_s": attack, "relaxation_s": relaxation}
 
 
 def _chosen(armature, wish):

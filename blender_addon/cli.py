@@ -11,7 +11,7 @@ import sys
 from ..core import situation as situations
 from ..core import strength as strengths
 from ..core.errors import CoreError
-from . import commands
+from . import blending, commands
 
 
 class UsageError(CoreError):
@@ -60,6 +60,9 @@ def _react(several):
     command = several.add_parser("react", help="let the character take a hit")
     _input(command)
     _hit(command)
+    command.add_argument("--stumble", metavar="ACTION", help="an action that takes over from the hit on")
+    times = {"metavar": ("IN", "OUT"), "default": blending.STUMBLE}
+    command.add_argument("--stumble-times", type=number, nargs=2, help="[s] of its transition", **times)
     command.add_argument(
         "--key-tolerance", type=tolerance, default=0.0, metavar="DEG", help="fewer keys, off by so much; 0: all frames"
     )

@@ -15,6 +15,7 @@ from ..core.react import run as drain
 from ..core.situation import named
 from . import (
     batch,
+    blending,
     demo_character,
     export,
     files,
@@ -84,7 +85,9 @@ def react(options):
         if options.then is not None:
             then = takeover.bring(bpy.data.objects[opened.armature], options.then)
             hits = replace(hits, then=then, then_seconds=options.then_blend)
+        stumbled = _stumble(opened, hits, options) if options.stumble else None
         done = _react(opened, hits, watch, extend=not _is_blend(options.input))
+        done.report["stumble"] = stumbled
         _save(done, outputs, watch)
     _tell(done, outputs)
     return 0
@@ -167,6 +170,13 @@ def _hits(options):
         name = next(name for name, key in OPTIONS.items() if key in entry)
         raise SituationError("The file of hits says all about them. Leave --{} out, or --hits.".format(name))
     return tuple(hit for path in options.hits for hit in planning.load(Path(path)))
+
+
+def _stumble(opened, hits, options):
+    """Blend the stumble action in from the first hit on; what the report tells of it."""
+    armature = bpy.data.objects[opened.armature]
+    times = recipes.frames(bpy.context, armature, [hit for hit in hits.hits if hit.enabled])
+    return blending.stumble(bpy.context, armature, options.stumble, float(min(times)), *options.stumble_times)
 
 
 def _react(opened, hits, watch, *, extend):

@@ -6,7 +6,7 @@ from bpy.types import Operator
 
 from ..core.errors import CoreError
 from ..core.pose import IMPORTANT, UNIMPORTANT, VERY_IMPORTANT
-from . import blending, checks, settings
+from . import blending, checks, recipe, settings
 
 IMPORTANCE = (
     ("UNIMPORTANT", "Unimportant", "10"),
@@ -35,6 +35,11 @@ class DYNAMICS_OT_blend_actions(Operator):
     )
     frame: FloatProperty(
         name="Start", description="Frame at which the action begins", step=100, precision=1, options={"SKIP_SAVE"}
+    )
+    at_hit: BoolProperty(
+        name="At the Hit",
+        description="Begin when the hit lands and take the whole body over: a stumble below the reaction",
+        options={"SKIP_SAVE"},
     )
     repeat: BoolProperty(name="Repeat", description="Start the action again after its last key")
     attack: FloatProperty(
@@ -72,8 +77,8 @@ class DYNAMICS_OT_blend_actions(Operator):
         return checks.animated(cls, context)
 
     def invoke(self, context, _event):
-        """Ask what to blend; it begins at the current frame."""
-        self.frame = context.scene.frame_current_final
+        """Ask what to blend; it begins at the current frame or with the hit."""
+        self._begin(context)
         return context.window_manager.invoke_props_dialog(self, width=320)
 
     def draw(self, _context):
@@ -93,9 +98,9 @@ class DYNAMICS_OT_blend_actions(Operator):
 
     def execute(self, context):
         armature = checks.armature_of(context)
-        if not self.properties.is_property_set("frame"):
-            self.frame = context.scene.frame_current_final
         try:
+            if not self.properties.is_property_set("frame"):
+                self._begin(context)
             made = blending.read(context, armature, self._wish(context, armature), settings.roles(armature))
             name = made.write(context)
         except CoreError as error:
@@ -105,6 +110,16 @@ class DYNAMICS_OT_blend_actions(Operator):
             self.report({"WARNING"}, warning)
         self.report({"INFO"}, "Baked '{}': {} bones follow '{}'.".format(name, len(made.targets), self.action))
         return {"FINISHED"}
+
+    def _begin(self, context):
+        """At the current frame, or with the hit that is shown."""
+        self.frame = context.scene.frame_current_final
+        if self.at_hit:
+            armature = checks.armature_of(context)
+            hits = settings.recipe(armature).hits
+            self.frame = recipe.frames(context, armature, hits)[settings.active_index(armature)]
+            self.attack, self.relaxation = blending.STUMBLE
+            self.automatic, self.clip_importance, self.action_importance = False, "UNIMPORTANT", "VERY_IMPORTANT"
 
     def _wish(self, context, armature):
         selected = None

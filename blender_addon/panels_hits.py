@@ -47,6 +47,7 @@ def draw(layout, armature):
     column.prop_search(group, "then", bpy.data, "actions")
     if group.then:
         column.prop(group, "then_seconds")
+    column.operator("parametric_dynamics.blend_actions", text="Add Stumble Action").at_hit = True
 
 
 def _list(layout, armature):

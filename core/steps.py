@@ -28,7 +28,7 @@ FORESEEN = 0.5  # [s] that the weight's way is foreseen
 STRIDE = 0.5  # of a leg's length that it reaches from under the weight
 APART = 0.08  # [m] that a foot stays on its own side of the other
 HOME = 1.0  # [s] before the end from where feet go home whatever the balance
-CLOSE, CLOSED = 0.4, 0.05  # [s] before the end from where on what is left off fades, and when nothing is left
+CLOSE, CLOSED = 0.55, 0.2  # [s] before the end from where on what is left off fades, and when nothing is left
 LOST = 0.8  # of its height that the weight may be away from the feet before the body falls
 
 

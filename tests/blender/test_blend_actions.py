@@ -139,6 +139,23 @@ class TestDemo:
         assert differences(state["animation"], file_state()["animation"]) == []
         assert differences(state["poses"], file_state()["poses"]) == []
 
+    def test_a_stumble_takes_over_at_the_hit(self, demo):
+        """The whole body from the hit's frame on, below the reaction; taken off, everything is as it was."""
+        bpy.context.scene.frame_set(1)
+        demo.parametric_dynamics.automatic_frame, demo.parametric_dynamics.frame = False, 12.0
+        state = file_state()
+        assert OPS.blend_actions(action="Salute", at_hit=True) == {"FINISHED"}
+        stumble = demo.parametric_dynamics_reactions[0].action
+        assert stumble.frame_range[0] == 12.0
+        assert OPS.apply_hit_reaction() == {"FINISHED"}
+        assert [r.action.frame_range[0] for r in demo.parametric_dynamics_reactions] == [12.0, 12.0]
+        order = [track.name for track in demo.animation_data.nla_tracks]
+        first, second = (r.name for r in demo.parametric_dynamics_reactions)
+        assert order.index(first) < order.index(second)
+        OPS.remove_all()
+        bpy.context.scene.frame_set(1)
+        assert differences(state, file_state()) == []
+
     def test_selected_bones_only_and_repeated(self, demo):
         bpy.ops.object.mode_set(mode="POSE")
         for bone in demo.pose.bones:
@@ -185,7 +202,7 @@ class TestDemo:
         for whole, automatic in ((True, True), (False, False)):
             dialog = SimpleNamespace(layout=layout, whole=whole, automatic=automatic)
             operators_blend.DYNAMICS_OT_blend_actions.draw(dialog, bpy.context)
-        assert set(asked) == set(has) - {"slot"}
+        assert set(asked) == set(has) - {"slot", "at_hit"}
 
     def test_update_says_what_to_do_instead(self, demo):
         OPS.blend_actions(action="Salute", frame=10.0)

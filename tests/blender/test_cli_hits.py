@@ -60,6 +60,8 @@ def facts_of(run, tmp_path, *words):  # noqa: F811
         ((*CHEST, "--drive", "velocities", "--strength", "kick"), "no effect"),
         ((*CHEST, "--drive", "velocities", "--gain", "2"), "no effect"),
         (("--hits", "nothing.toml"), "nothing.toml"),
+        ((*CHEST, "--stumble", "Nothing"), "no action 'Nothing'"),
+        ((*CHEST, "--stumble", "Survey", "--stumble-times", "0.1"), "--stumble-times"),
     ],
 )
 def test_refused(refused, data, words, reason):  # noqa: F811
@@ -154,3 +156,16 @@ def test_a_seed_is_deterministic(run, data, tmp_path):  # noqa: F811
     assert one == again and one["direction"] != plain["direction"] and one["impulse"] != plain["impulse"]
     assert other["direction"] != one["direction"]
     assert abs(one["told"] - 1.0) <= 0.2
+
+
+def test_a_stumble_below_a_reaction_that_continues(run, data, tmp_path):  # noqa: F811
+    words = (*CHEST, "--impulse", "60", "--frame", "5", "--end", "continue", "--stumble", "Survey")
+    words = (*words, "--stumble-times", "0.1", "0.3", "--out", tmp_path / "o.blend")
+    facts, _ = facts_of(run, tmp_path, data / FOX, *words)
+    assert facts["stumble"]["frames"][0] == 5.0 and facts["stumble"]["attack_s"] == 0.1
+    assert np.linalg.norm(facts["displaced"]) > 1.0 and facts["displaced"][2] == 0.0  # a fox of 76 units
+    assert facts["return_error_deg"] < 0.01
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "o.blend"))
+    strips = {t.name: t.strips[0] for t in bpy.data.objects[facts["armature"]].animation_data.nla_tracks}
+    assert facts["stumble"]["layer"] in strips
+    assert [s.extrapolation for s in strips.values()].count("HOLD_FORWARD") >= 1

@@ -323,5 +323,5 @@ def test_a_body_afloat_comes_back_by_itself(skeleton):
     blow = Span(float(found.times[60]), float(found.times[60]) + 2.7)
     shift = steps.plan(found, push, firm, firm, np.zeros((*firm.shape, 2)), [blow]).shift[:, 1]
     most = float(shift.max())
-    assert most == pytest.approx(1.0 / (np.e * found.pace[60]), rel=0.02)  # x = v t exp(-w t)
+    assert most == pytest.approx(1.0 / (np.e * found.pace[60]), rel=0.06)  # x = v t exp(-w t), and half a sample
     assert shift[found.times > blow.start + 2.0].max() < 0.05 * most
