@@ -1,6 +1,7 @@
 """Pose channels as plain arrays: what f-curves and the NLA mix, before Blender makes matrices of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,18 @@ class Channels:
     object_location: Array
     object_rotation: Array
     object_scale: Array
+
+    def at(self, rows: Any) -> "Channels":
+        """The channels at some of their frames: indices, a slice or a mask."""
+        return replace(self, **{name: getattr(self, name)[rows] for name in self._timed()})
+
+    def followed_by(self, *others: "Channels") -> "Channels":
+        """The channels of one rig at the frames of several, in this order."""
+        parts = (self, *others)
+        return replace(self, **{name: np.concatenate([getattr(p, name) for p in parts]) for name in self._timed()})
+
+    def _timed(self) -> list[str]:
+        return [f.name for f in fields(self) if isinstance(getattr(self, f.name), np.ndarray)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,32 +16,24 @@ SAME = 1e-5
 
 SHORTEST = 3.0  # frames: fewer are a pose, not a loop
 
-TIMED = ("location", "scale", "quaternion", "euler", "axis_angle", "object_location", "object_rotation", "object_scale")
-
 
 def sample_on(context, armature, skeleton, frames, found):
     """(matrices, world, channels, how, added) as `sampling.sample`, going on after the end; see `clip.read_on`."""
-    beyond = np.flatnonzero(frames > found.until + 1e-6)
+    beyond = frames[frames > found.until + 1e-6]
     if not len(beyond):
         how = "plays on" if frames[-1] > found.end + 1e-6 else ""
         return (*sampling.sample(context, armature, skeleton, frames), how, None)
-    plan = _Rounds(frames[beyond], found)
+    plan, inside = _Rounds(beyond, found), frames[: -len(beyond)]
     probes = found.until + np.linspace(0.5, max(frames[-1] - found.until, 1.0), 5)
-    shown, probed, ends, phases = _sampled(context, armature, skeleton, frames, probes, plan.ends, plan.phase)
+    shown, probed, ends, phases = _sampled(context, armature, skeleton, inside, probes, plan.ends, plan.phase)
     if not (_same(probed[0], probed[0][:1]) and _same(probed[1], probed[1][:1])):  # the scene moves it by itself
-        return (*shown, "plays on", None)
+        return (*_joined(shown, sampling.sample(context, armature, skeleton, beyond)), "plays on", None)
     laid = _repeated(context, armature, skeleton, plan, ends, phases) if plan.long_enough else None
     how = "repeated" if laid is not None else "held"
-    far, laid = (plan.far, laid) if laid is not None else _held(frames[beyond], found.until, ends)
-    rows = np.searchsorted(far, frames[beyond])
-    matrices, world, channels = shown
-    kept = how == "held" and all(_same(laid[i][rows], shown[i][beyond]) for i in (0, 1))
-    matrices[beyond], world[beyond] = laid[0][rows], laid[1][rows]
-    fields = {name: getattr(channels, name).copy() for name in TIMED}
-    for name in TIMED:
-        fields[name][beyond] = getattr(laid[2], name)[rows]
-    added = None if kept else rows_of(laid[2], np.flatnonzero(far >= np.floor(found.until) + 1.0))
-    return matrices, world, replace(channels, **fields), how, added
+    far, laid = (plan.far, laid) if laid is not None else _held(beyond, found.until, ends)
+    kept = how == "held" and all(_same(laid[i][:1], probed[i]) for i in (0, 1))
+    added = None if kept else laid[2].at(far >= np.floor(found.until) + 1.0)
+    return (*_joined(shown, _rows(laid, np.searchsorted(far, beyond))), how, added)
 
 
 class _Rounds:
@@ -62,7 +54,8 @@ class _Rounds:
             return
         rounds = np.ceil((frames[-1] - self.start) / self.period - 1e-9)
         self.far = _far(frames, found.until, self.start + rounds * self.period)
-        self.k, self.phase = cycle.wrap(self.far, self.start, found.until)
+        self.k, phase = cycle.wrap(self.far, self.start, found.until)
+        self.phase = np.clip(np.round(phase, 6), self.start, found.until)  # rounds share their moments
 
     def share(self, fps):
         """(K,) of the gap that is left."""
@@ -70,16 +63,21 @@ class _Rounds:
 
 
 def _sampled(context, armature, skeleton, *groups):
-    """`sampling.sample` of several groups of frames in one go: a (matrices, world, channels) each."""
-    matrices, world, channels = sampling.sample(context, armature, skeleton, np.concatenate(groups))
-    bounds = np.cumsum([0] + [len(group) for group in groups])
-    spans = [slice(a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
-    return [(matrices[span], world[span], rows_of(channels, span)) for span in spans]
+    """`sampling.sample` of several groups of frames, every moment once: a (matrices, world, channels) each."""
+    moments, back = np.unique(np.concatenate(groups), return_inverse=True)
+    sampled = sampling.sample(context, armature, skeleton, moments)
+    return [_rows(sampled, rows) for rows in np.split(back, np.cumsum([len(group) for group in groups[:-1]]))]
 
 
-def rows_of(channels, rows):
-    """The channels at some of their frames."""
-    return replace(channels, frames=channels.frames[rows], **{name: getattr(channels, name)[rows] for name in TIMED})
+def _rows(sampled, rows):
+    matrices, world, channels = sampled
+    return matrices[rows], world[rows], channels.at(rows)
+
+
+def _joined(first, second):
+    """(matrices, world, channels) at the frames of both."""
+    matrices, world = (np.concatenate((first[i], second[i])) for i in (0, 1))
+    return matrices, world, first[2].followed_by(second[2])
 
 
 def _same(a, b):
@@ -97,8 +95,8 @@ def _far(frames, until, last):
 def _held(frames, until, ends):
     """(frames, (matrices, world, channels)) of the clip's last pose at the frames after its end."""
     far = _far(frames, until, frames[-1])
-    rows = np.full(len(far), 3)
-    return far, (ends[0][rows], ends[1][rows], replace(rows_of(ends[2], rows), frames=far))
+    matrices, world, channels = _rows(ends, np.full(len(far), 3))
+    return far, (matrices, world, replace(channels, frames=far))
 
 
 def _repeated(context, armature, skeleton, plan, ends, phases):

@@ -69,7 +69,7 @@ class Job:
         if not self.body.controlled:
             return self._handed_over((yield from steps))
         reaction = yield from _part(steps, 0.0, 0.3)
-        shown, channels = pick(self.clip, self.keyed), pick_channels(self.channels, self.keyed)
+        shown, channels = pick(self.clip, self.keyed), self.channels.at(self.keyed)
         armature = bpy.data.objects[self.armature]
         steps = self.body.pose(bpy.context, armature, self.actor, shown, channels, reaction)
         self.posed = yield from _part(steps, 0.3, 0.7)
@@ -118,7 +118,7 @@ class Job:
         key_tolerance: [deg], 0 = a key at every frame.  over: the reaction right above which it goes, "" = on top.
         """
         armature = bpy.data.objects[self.armature]
-        shown, channels = pick(self.clip, self.keyed), pick_channels(self.channels, self.keyed)
+        shown, channels = pick(self.clip, self.keyed), self.channels.at(self.keyed)
         self.warnings.extend(reaction.warnings)
         if self.posed is None:
             q, p = mapping.armature_poses(self.actor, shown, *reaction.poses(shown))
@@ -280,10 +280,3 @@ def pick(clip: Clip, keep: np.ndarray) -> Clip:
         object_rotation=clip.object_rotation[keep],
         object_position=clip.object_position[keep],
     )
-
-
-def pick_channels(channels: Channels, keep: np.ndarray) -> Channels:
-    """The channels at some of their frames."""
-    timed = ("frames", "location", "scale", "quaternion", "euler", "axis_angle")
-    timed += ("object_location", "object_rotation", "object_scale")
-    return replace(channels, **{name: getattr(channels, name)[keep] for name in timed})

@@ -1,6 +1,6 @@
 """From targets to the curves of a layer: which channels, which values.  Reads the rig, writes nothing."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -178,5 +178,4 @@ def at_frame(channels: Channels, frame: float) -> Channels | None:
     index = int(np.argmin(np.abs(channels.frames - frame)))
     if abs(channels.frames[index] - frame) > 1e-6:
         return None
-    arrays = {f.name: getattr(channels, f.name) for f in fields(channels)}
-    return Channels(**{k: v[index : index + 1] if isinstance(v, np.ndarray) else v for k, v in arrays.items()})
+    return channels.at([index])

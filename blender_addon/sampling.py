@@ -194,7 +194,8 @@ def sample_scene(context, armature, skeleton, frames):
         taken = [_shown(context, armature, skeleton.names, moment) for moment in moments]
     matrices = np.stack([matrix for matrix, _, _ in taken])[back]
     world = np.stack([matrix for _, matrix, _ in taken])[back]
-    return matrices, world, _joined([channels for _, _, channels in taken], frames, back)
+    first, *others = (channels for _, _, channels in taken)
+    return matrices, world, first.followed_by(*others).at(back)
 
 
 @contextlib.contextmanager
@@ -218,21 +219,6 @@ def _shown(context, armature, names, moment):
     order = {bone.name: i for i, bone in enumerate(bones)}
     matrices = values.reshape(-1, 4, 4).swapaxes(1, 2)[[order[name] for name in names]].astype(np.float64)
     return matrices, np.array(shown.matrix_world, dtype=np.float64), stored_channels(shown, names, [moment])
-
-
-def _joined(parts, frames, back):
-    """One Channels from many of one frame each, in the order `back`."""
-    fields = {
-        name: np.concatenate([getattr(part, name) for part in parts])[back]
-        for name in (*(name for name, _ in BONE.values()), "object_location", "object_rotation", "object_scale")
-    }
-    return Channels(
-        frames=np.asarray(frames, dtype=np.float64),
-        names=parts[0].names,
-        modes=parts[0].modes,
-        object_mode=parts[0].object_mode,
-        **fields,
-    )
 
 
 def write_stored(armature, channels, only=None, with_object=True):

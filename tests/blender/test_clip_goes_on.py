@@ -232,3 +232,23 @@ def test_what_the_scene_moves_after_the_end_plays_on(fresh_scene, data):
         curve.extrapolation = "LINEAR"
     _, _, how, added = go_on(armature, 40.0)
     assert (how, added) == ("plays on", None)
+
+
+# -- what it costs ---------------------------------------------------------------------------------------------------
+
+
+def test_a_loop_is_shown_once_however_often_it_is_laid(fresh_scene, data):
+    armature = armature_of(data / (GAME + "khronos/Fox.glb"))
+    found = source.of(armature)
+    period = found.end - found.start
+    plain, _, _, _ = go_on(armature, found.start + 3.0 * period)
+    armature.pose.bones[0].constraints.new("LIMIT_SCALE")  # bounds nothing, but now Blender has to pose the bones
+    shown = []
+    bpy.app.handlers.frame_change_pre.append(lambda scene, *_: shown.append(scene.frame_current_final))
+    try:
+        laid, _, how, _ = go_on(armature, found.start + 3.0 * period)
+    finally:
+        bpy.app.handlers.frame_change_pre.pop()
+    assert how == "repeated"
+    assert np.abs(laid.position - plain.position).max() < 1e-4 * np.ptp(plain.position)
+    assert len(shown) <= period + 1.0 + 4.0 + 5.0 + 1.0  # its frames, its ends, five after it, and back to the present

@@ -399,8 +399,7 @@ def test_elastic_striker_keeps_energy_and_a_sticking_one_shares_the_points_veloc
         new = kinematics(model, State(q[0], p[0], state.twist + model.expand(du)))
         return impulse, new
 
-    still = Striker(4, point, 1.5, v)
-    impulse, new = after(still)
+    impulse, new = after(Striker(4, point, 1.5, v))
     at = new.V[4, 3:] + np.cross(new.V[4, :3], x)
     np.testing.assert_allclose(v - impulse / 1.5, at, atol=1e-9)  # they move on together
     n = np.array([0.0, 1.0, 0.0])
@@ -409,8 +408,7 @@ def test_elastic_striker_keeps_energy_and_a_sticking_one_shares_the_points_veloc
     behind = v - impulse / 1.5
     assert balance(model, new, NONE).kinetic + 0.75 * behind @ behind == pytest.approx(before, rel=1e-9)
     assert impulse @ n < 0.0 and np.abs(np.delete(impulse, 1)).max() < 1e-12
-    gone = Striker(4, point, 1.5, -v, 1.0, n)
-    assert not gone.impulse(model, kin).any()  # flies away from the surface
+    assert not Striker(4, point, 1.5, -v, 1.0, n).impulse(model, kin).any()  # flies away from the surface
 
 
 def test_striker_as_pulse_and_inside_a_step_agree(rng):
