@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..core.rotation import continuous
-from . import actions, layer, layer_undo, nla, records, rig, sampling, timing
+from . import actions, layer, layer_checks, layer_undo, nla, records, rig, sampling, timing
 from .actions import Curve
 
 
@@ -18,6 +18,8 @@ def flatten(context, armature, name=""):
     if armature.animation_data.action is not None and not actions.only_settings(armature.animation_data):
         text = "The action '{}' lies over the reactions. Push it down or unlink it, then flatten."
         raise layer.LayerError(text.format(armature.animation_data.action.name))
+    for record in armature.parametric_dynamics_reactions:
+        layer_checks.require_own(armature, record.name)
     base = records.base_of(armature)
     alone = base is not None and base.track and not records.load(base.foreign)
     clip = base.action if alone else None

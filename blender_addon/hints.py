@@ -5,7 +5,7 @@ Cheap: the panel asks at every redraw.
 
 from typing import NamedTuple
 
-from . import actions, checks, layer_undo, moves, records, staleness, timing
+from . import actions, checks, layer_undo, moves, nla, records, staleness, timing
 
 
 class Hint(NamedTuple):
@@ -43,6 +43,9 @@ def _stack(data):
 
 
 def _records(found):
+    if _clip_is_gone(found):
+        yield Hint("The clip below the reactions is gone. Give the armature a strip below them, or remove them.")
+        return
     solo = any(track.is_solo for track in found.animation_data.nla_tracks)
     for record in found.parametric_dynamics_reactions:
         name = record.name
@@ -54,7 +57,9 @@ def _records(found):
             yield Hint("Another track plays alone, so '{}' doesn't show.".format(name), "SOLO_OFF")
         elif all(track.mute or strip.mute for track, strip in own):
             yield Hint("'{}' is muted.".format(name), "UNMUTE", name)
-        if moves.is_moved(found, record):
+        if moves.is_bent(found, record):
+            yield Hint("'{}' plays reversed, stretched or repeated, not as it was solved.".format(name), "UPDATE", name)
+        elif moves.is_moved(found, record):
             yield Hint("'{}' was moved in time, but solved where it was.".format(name), "UPDATE", name)
         elif staleness.is_stale(found, record):
             yield Hint("What '{}' lies on has changed since it was solved.".format(name), "UPDATE", name)
@@ -62,6 +67,12 @@ def _records(found):
             yield Hint("The blow of '{}' is stronger than feet can catch.".format(name), "FALL", name)
         for text in records.load(record.warnings):
             yield Hint(text)
+
+
+def _clip_is_gone(found):
+    """Whether nothing is left that the reactions could lie on."""
+    ours, strips = layer_undo.own_actions(found), nla.strips_of(found.animation_data.nla_tracks)
+    return all(strip.action is None or strip.action in ours or actions.only_settings(strip) for strip in strips)
 
 
 def _scene(context, found):

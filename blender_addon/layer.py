@@ -98,6 +98,7 @@ def remove(context: Any, rig: Any, name: str) -> tuple[str, ...]:
         raise LayerError(f"'{rig.name}' has no reaction '{name}'. Choose one of the list.")
     if anim is not None and anim.use_tweak_mode:
         raise LayerError(f"'{rig.name}' is in tweak mode. Leave it in the NLA editor (Tab), then remove.")
+    checks.require_own(rig, name)
     notes = undo.take_off(rig, index)
     _refresh(context, rig)
     return tuple(notes)

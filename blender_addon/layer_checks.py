@@ -30,6 +30,14 @@ def require(rig: Any) -> Stack:
     return stack
 
 
+def require_own(rig: Any, name: str) -> None:
+    """LayerError for a reaction that a library override has from its library: Blender can't take it off here."""
+    if records.inherited(rig, name):
+        raise LayerError(
+            f"The reaction '{name}' of '{rig.name}' comes from the linked file. Change it there, or mute its track."
+        )
+
+
 def _check_again(rig: Any, anim: Any, stack: Stack) -> None:
     """A further reaction: nothing may lie over or hide the ones there are."""
     if anim.action is not None and actions.curves_of(anim.action, actions.slot_of(anim)):

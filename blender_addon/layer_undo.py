@@ -23,7 +23,9 @@ def own_strips(rig: Any, record: Any) -> Iterator[tuple[Any, Any, str]]:
     names = set(records.load(record.tracks))
     own = {getattr(record, layer): layer for layer in LAYERS if getattr(record, layer) is not None}
     for track in rig.animation_data.nla_tracks:
-        for strip in track.strips:
+        for strip in nla.strips_of([track]):
+            if len(strip.strips):
+                continue  # a meta strip plays those in it
             action = strip.action
             if action is not None and action not in own and track.name in names:
                 action = next((original for original in own if _is_copy(action, original)), None)
@@ -159,10 +161,23 @@ def _remove_tracks(rig: Any, record: Any) -> None:
         return
     tracks, names = rig.animation_data.nla_tracks, set(records.load(record.tracks))
     touched = {track.name for track, _, _ in own_strips(rig, record)} | names
-    for track, strip, _ in list(own_strips(rig, record)):
-        track.strips.remove(strip)
+    own = {strip.as_pointer() for _, strip, _ in own_strips(rig, record)}
+    for track in tracks:
+        for strip in list(track.strips):
+            _remove_strip(track, strip, own)
     for track in [track for track in tracks if track.name in touched and not len(track.strips)]:
         tracks.remove(track)
+
+
+def _remove_strip(track: Any, strip: Any, own: set[int]) -> None:
+    """Remove a strip that is ours, or a meta strip with nothing else in it; else empty what is ours in it."""
+    inside = [part for part in (strip, *nla.strips_of([strip])) if not len(part.strips)]
+    ours = [part for part in inside if part.as_pointer() in own]
+    if ours and len(ours) == len(inside):
+        track.strips.remove(strip)
+        return
+    for part in ours:  # Blender takes no single strip out of a meta strip
+        part.action, part.mute = None, True
 
 
 def _restore_base(rig: Any) -> list[str]:

@@ -30,6 +30,12 @@ def is_moved(rig: Any, record: Any) -> bool:
     return any(abs(by) > NOTHING for by in shifts(rig, record))
 
 
+def is_bent(rig: Any, record: Any) -> bool:
+    """Whether a strip of the reaction was reversed, stretched or repeated: it doesn't play what was solved."""
+    strips = [strip for _, strip, kind in layer_undo.own_strips(rig, record) if kind == "action"]
+    return any(strip.use_reverse or abs(strip.scale - 1.0) > NOTHING or strip.repeat != 1.0 for strip in strips)
+
+
 def followed(rig: Any, record: Any, made: Any) -> Any:
     """The recipe with its hits where they were moved to; one that has been given another frame keeps that."""
     by = shifts(rig, record)

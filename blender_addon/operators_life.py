@@ -119,6 +119,7 @@ class DYNAMICS_OT_edit_base(Operator):
         strips = [(other, other.select) for other in nla.strips_of(data.nla_tracks)]
         for other, _ in strips:
             other.select = other == strip
+        layer_undo.note_active(armature)
         data.nla_tracks.active = track
         with _nla_editor(context) as found:
             if found and bpy.ops.nla.tweakmode_enter.poll():

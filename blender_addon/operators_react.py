@@ -14,6 +14,7 @@ from . import (
     hit_properties,
     keyed_settings,
     layer,
+    layer_checks,
     layer_undo,
     moves,
     quality,
@@ -167,6 +168,7 @@ class DYNAMICS_OT_update_reaction(Solving, Operator):
         armature = checks.armature_of(context)
         record = record_of(armature, self.name)
         self.name = record.name
+        layer_checks.require_own(armature, record.name)
         if records.is_blend(record):
             text = "'{}' blends two actions. Remove it, then blend them anew."
             raise layer.LayerError(text.format(record.name))
@@ -238,8 +240,10 @@ class DYNAMICS_OT_remove_all(Operator):
     def execute(self, context):
         armature = checks.armature_of(context)
         try:
-            for made in reversed(layer.reactions(armature)):
-                for note in layer.remove(context, armature, made.name):
+            kept = armature.parametric_dynamics_reactions.keys()
+            own = [name for name in kept if not records.inherited(armature, name)]
+            for name in reversed(own or kept):
+                for note in layer.remove(context, armature, name):
                     self.report({"WARNING"}, note)
         except CoreError as error:
             self.report({"ERROR"}, str(error))

@@ -99,6 +99,13 @@ def dump(values: list[Any]) -> str:
     return json.dumps(values)
 
 
+def inherited(rig: Any, name: str) -> bool:
+    """Whether a reaction of a library override comes from the library, where alone it can be changed."""
+    override = rig.override_library
+    origin = override.reference if override is not None else None
+    return origin is not None and name in origin.parametric_dynamics_reactions
+
+
 def is_blend(record: Any) -> bool:
     """Whether a record is a blend of two actions."""
     return record.recipe.startswith(BLEND)

@@ -65,7 +65,14 @@ def strips_in_force(armature):
     if data is None or not data.use_nla:
         return []
     heard = [data.nla_tracks[i] for i in nla.read_stack(data).tracks]
-    return [strip for track in heard for strip in track.strips if not strip.mute]
+    return [strip for track in heard for strip in _flat(track.strips)]
+
+
+def _flat(strips):
+    """The strips that aren't muted, with those of meta strips in their place: their frames are the scene's, too."""
+    for strip in strips:
+        if not strip.mute:
+            yield from _flat(strip.strips) if strip.type == "META" else (strip,)
 
 
 def _active(data):

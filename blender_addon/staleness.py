@@ -57,6 +57,7 @@ def fingerprint(rig: Any, record: Any) -> str:
     for bone in rig.data.bones:
         side = (round(value, 2) + 0.0 for value in bone.matrix_local.col[0][:3])  # worked out anew by every Blender
         _add(digest, bone.name, bone.parent.name if bone.parent else "", *bone.head, *bone.tail, *side)
+    _add(digest, *(bone.rotation_mode for bone in rig.pose.bones))
     for strip in _below(rig, record):
         _add(digest, *(getattr(strip, name) for name in STRIP))
         for curve in actions.curves_of(strip.action, actions.slot_of(strip)):
@@ -72,7 +73,9 @@ def _below(rig: Any, record: Any) -> list[Any]:
     ours = {strip.as_pointer() for later in above for _, strip, _ in layer_undo.own_strips(rig, later)}
     tracks = [track for track in rig.animation_data.nla_tracks if not track.mute]
     below = [strip for strip in nla.strips_of(tracks) if strip.as_pointer() not in ours]
-    return [strip for strip in below if not actions.only_settings(strip)]
+    below = [strip for strip in below if not actions.only_settings(strip)]
+    plain = {strip.as_pointer() for strip in below if strip.type != "META"}
+    return [s for s in below if s.type != "META" or any(part.as_pointer() in plain for part in nla.strips_of([s]))]
 
 
 def _add(digest: Any, *values: Any) -> None:

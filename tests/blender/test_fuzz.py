@@ -1,4 +1,4 @@
-"""Random lives of a rig: apply, update, remove, tweak, edit, rename, mute, delete by hand, undo, redo, save and reload.
+"""Random lives of a rig: apply, update, remove, tweak, key, edit, rename, duplicate, mute, delete, undo, redo, reload.
 
 Whatever happened, with all reactions removed the file is what the animator's own edits alone make of it: the same edits
 are done again in a fresh scene that has never seen a reaction, and the two files are compared in every value.
@@ -7,6 +7,7 @@ are done again in a fresh scene that has never seen a reaction, and the two file
 import random
 
 import bpy
+import numpy as np
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import actions, layer_undo
 
@@ -96,6 +97,23 @@ class Life:
             armature().animation_data.nla_tracks.remove(track)
         return ()
 
+    def duplicate(self):
+        """The rig with its reactions again; taken off the double and thrown away, nothing of it is left."""
+        rig, known = armature(), set(bpy.data.actions)
+        bpy.ops.object.select_all(action="DESELECT")
+        rig.select_set(True)
+        bpy.context.view_layer.objects.active = rig
+        bpy.ops.object.duplicate()
+        double = bpy.context.active_object
+        if OPS.remove_all.poll():
+            OPS.remove_all()
+        bpy.data.objects.remove(double)
+        for action in set(bpy.data.actions) - known:
+            bpy.data.actions.remove(action)
+        bpy.context.view_layer.objects.active = rig
+        rig.select_set(True)
+        return ()
+
     def rename_ours(self):
         for track in self._tracks()[:1]:
             track.name = "mine {}".format(self.random.random())
@@ -134,7 +152,7 @@ class Life:
         bpy.ops.ed.undo_push(message="reload")
 
 
-STEPS = ["apply", "apply", "update", "remove", "edit_base", "tweak", "mute", "delete", "rename_ours"]
+STEPS = ["apply", "apply", "update", "remove", "edit_base", "tweak", "mute", "delete", "duplicate", "rename_ours"]
 STEPS += ["edit", "edit", "undo", "undo", "redo", "reload"]
 
 
@@ -165,6 +183,14 @@ def longer(number):
     curve.keyframe_points.insert(40 + number % 20, 0.5)
 
 
+def key_setting(number):
+    """Keys of a setting in the clip's own action, beyond its end."""
+    clip = walk()
+    slot = clip.slots[0].identifier if actions.LAYERED else ""
+    keyed = actions.Curve(actions.Channel("parametric_dynamics.tone", 0), "Settings", np.array([0.2, 0.9]))
+    actions.replace(clip, slot, [keyed], np.array([3.0, 50.0 + number % 50]))
+
+
 def rename_action(number):
     walk().name = "Walk {}".format(number)
 
@@ -184,7 +210,7 @@ def track(number):
     added.strips.new("Wave", 5, bpy.data.actions["Wave"])
 
 
-EDITS = {f.__name__: f for f in (key, longer, rename_action, rename_object, scene, track)}
+EDITS = {f.__name__: f for f in (key, key_setting, longer, rename_action, rename_object, scene, track)}
 
 
 def walk():

@@ -114,28 +114,6 @@ class TestStale:
         assert stale(bpy.data.objects[name]) != []
 
 
-class TestOtherBlenders:
-    """What files that went through another Blender need; `tools/quality/versions.py` sends them there."""
-
-    @pytest.mark.parametrize("operator", ("remove_all", "flatten"))
-    def test_from_one_without_slots(self, hit, operator):
-        """Before 4.4 no slot was noted; the file has got one since."""
-        hit.parametric_dynamics_base[0].slot = ""
-        for track in layers(hit):
-            track.mute = operator == "remove_all"
-        bpy.context.view_layer.update()
-        shown = joints(hit, FRAMES)
-        assert getattr(OPS, operator)() == {"FINISHED"}
-        assert farthest(joints(hit, FRAMES), shown) < 0.1
-
-    def test_fingerprints_are_of_plain_numbers(self, hit, monkeypatch):
-        """NumPy's own write themselves otherwise from version to version."""
-        taken = []
-        monkeypatch.setattr(staleness, "_add", lambda _, *values: taken.extend(values))
-        staleness.fingerprint(hit, hit.parametric_dynamics_reactions[0])
-        assert len(taken) > 100 and {type(value) for value in taken} <= {str, float, int, bool}
-
-
 def keys(rig, name):
     """All key values of a reaction."""
     found = sorted(actions.all_curves(rig.parametric_dynamics_reactions[name].action), key=path)

@@ -1,0 +1,176 @@
+"""What is done to reactions by hand, by other Blenders and in other files: named, mended, and gone after Remove."""
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.user_default.parametric_dynamics.blender_addon import hints, operators_life, staleness
+
+from .interface_tools import OPS, add_demo, layers, names
+from .layer_tools import farthest, joints
+
+FRAMES = np.arange(1.0, 25.0)
+
+
+@pytest.fixture
+def demo(fresh_scene):
+    return add_demo()
+
+
+@pytest.fixture
+def hit(demo):
+    OPS.apply_hit_reaction(frame=8.0)
+    return demo
+
+
+def cures(rig):
+    return [hint.cure for hint in hints.of(bpy.context, rig)]
+
+
+class TestOtherBlenders:
+    """What files that went through another Blender need; `tools/quality/versions.py` sends them there."""
+
+    @pytest.mark.parametrize("operator", ("remove_all", "flatten"))
+    def test_from_one_without_slots(self, hit, operator):
+        """Before 4.4 no slot was noted; the file has got one since."""
+        hit.parametric_dynamics_base[0].slot = ""
+        for track in layers(hit):
+            track.mute = operator == "remove_all"
+        bpy.context.view_layer.update()
+        shown = joints(hit, FRAMES)
+        assert getattr(OPS, operator)() == {"FINISHED"}
+        assert farthest(joints(hit, FRAMES), shown) < 0.1
+
+    def test_fingerprints_are_of_plain_numbers(self, hit, monkeypatch):
+        """NumPy's own write themselves otherwise from version to version."""
+        taken = []
+        monkeypatch.setattr(staleness, "_add", lambda _, *values: taken.extend(values))
+        staleness.fingerprint(hit, hit.parametric_dynamics_reactions[0])
+        assert len(taken) > 100 and {type(value) for value in taken} <= {str, float, int, bool}
+
+
+class TestByHand:
+    """What animators do to strips and rigs afterwards: it is named, Update makes it right, Remove leaves nothing."""
+
+    @pytest.fixture
+    def clip(self, demo):
+        return joints(demo, FRAMES)
+
+    def mended(self, rig, clip, shown, cured):
+        assert set(cures(rig)) == {"UPDATE"}
+        OPS.update_reaction(source="RECIPE")
+        assert cures(rig) == []
+        if cured:
+            assert farthest(joints(rig, FRAMES), shown) < 1.0
+        OPS.remove_all()
+        assert farthest(joints(rig, FRAMES), clip) < 0.01 and not len(rig.animation_data.nla_tracks)
+
+    @pytest.mark.parametrize(("name", "value"), (("use_reverse", True), ("scale", 2.0), ("repeat", 2.0)))
+    def test_our_strip_is_bent(self, clip, hit, name, value):
+        shown = joints(hit, FRAMES)
+        setattr(layers(hit)[0].strips[0], name, value)
+        assert "reversed, stretched or repeated" in hints.of(bpy.context, hit)[0].text
+        self.mended(hit, clip, shown, True)
+
+    @pytest.mark.parametrize(("name", "value"), (("use_reverse", True), ("scale", 0.5)))
+    def test_the_clips_strip_is_bent(self, clip, hit, name, value):
+        setattr(hit.animation_data.nla_tracks["Walk"].strips[0], name, value)
+        hit.update_tag()
+        bpy.context.view_layer.update()
+        self.mended(hit, clip, None, False)
+
+    def test_rotation_mode(self, hit):
+        hit.pose.bones["head"].rotation_mode = "XYZ"
+        bpy.context.view_layer.update()
+        staleness._loaded()
+        assert cures(hit) == ["UPDATE"]
+
+    def test_a_clip_that_is_gone(self, hit):
+        bpy.data.actions.remove(bpy.data.actions["Walk"])
+        assert ["gone" in hint.text and not hint.cure for hint in hints.of(bpy.context, hit)] == [True]
+        OPS.remove_all()
+        assert not len(hit.parametric_dynamics_reactions) and not len(hit.animation_data.nla_tracks)
+
+    def test_our_strip_in_a_meta_strip(self, clip, hit):
+        shown = joints(hit, FRAMES)
+        self.meta(hit, layers(hit)[0])
+        assert layers(hit)[0].strips[0].type == "META" and cures(hit) == []
+        OPS.update_reaction(source="RECIPE")
+        assert farthest(joints(hit, FRAMES), shown) < 1.0
+        self.meta(hit, layers(hit)[0])
+        OPS.remove_all()
+        assert farthest(joints(hit, FRAMES), clip) < 0.01 and not len(hit.animation_data.nla_tracks)
+
+    def test_a_clip_in_a_meta_strip(self, clip, demo):
+        data = demo.animation_data
+        track = data.nla_tracks.new()
+        track.strips.new("Walk", 1, data.action)
+        data.action = None
+        self.meta(demo, track)
+        OPS.apply_hit_reaction(frame=8.0)
+        assert farthest(joints(demo, FRAMES), clip) > 1.0 and cures(demo) == []
+        OPS.remove_all()
+        assert farthest(joints(demo, FRAMES), clip) < 0.01 and [t.strips[0].type for t in data.nla_tracks] == ["META"]
+
+    def meta(self, rig, chosen):
+        for track in rig.animation_data.nla_tracks:
+            for strip in track.strips:
+                strip.select = track == chosen
+        with operators_life._nla_editor(bpy.context) as found:
+            assert found and bpy.ops.nla.meta_add() == {"FINISHED"}
+
+
+class TestLinked:
+    """A character comes from a file in which it reacts already."""
+
+    @pytest.fixture
+    def override(self, hit, tmp_path):
+        name, self.shown = hit.name, joints(hit, FRAMES)
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, into):
+            into.objects = [name]
+        linked = into.objects[0]
+        bpy.context.scene.collection.objects.link(linked)
+        assert farthest(joints(linked, FRAMES), self.shown) < 0.01 and not OPS.remove_all.poll()
+        linked.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
+        return self.found()
+
+    def found(self):
+        rig = next(o for o in bpy.context.scene.objects if o.type == "ARMATURE" and o.override_library is not None)
+        bpy.context.view_layer.objects.active = rig
+        return rig
+
+    def test_its_own_reactions_come_and_go(self, override, tmp_path):
+        theirs = names(override)[0]
+        OPS.apply_hit_reaction(frame=14.0)
+        assert names(override)[0] == theirs and len(names(override)) == 2
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+        bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+        rig = self.found()
+        for operator in (OPS.update_reaction, OPS.remove_reaction):
+            with pytest.raises(RuntimeError, match="comes from the linked file"):
+                operator(name=theirs)
+        OPS.remove_all()
+        assert names(rig) == [theirs] and farthest(joints(rig, FRAMES), self.shown) < 0.01
+        for operator in (OPS.remove_all, OPS.flatten):
+            with pytest.raises(RuntimeError, match="comes from the linked file"):
+                operator()
+
+    def test_appended(self, hit, tmp_path):
+        """A collection that is appended brings its reactions along."""
+        shown, name = joints(hit, FRAMES), hit.name
+        kept = bpy.data.collections.new("Kept")
+        for item in bpy.data.objects:
+            kept.objects.link(item)
+        kept.use_fake_user = True
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        with bpy.data.libraries.load(str(tmp_path / "library.blend")) as (_, into):
+            into.collections = ["Kept"]
+        bpy.context.scene.collection.children.link(into.collections[0])
+        rig = bpy.context.view_layer.objects.active = bpy.data.objects[name]
+        assert farthest(joints(rig, FRAMES), shown) < 0.01 and cures(rig) == []
+        OPS.update_reaction(source="RECIPE")
+        assert farthest(joints(rig, FRAMES), shown) < 1.0
+        OPS.remove_all()
+        assert rig.animation_data.action == bpy.data.actions["Walk"] and not len(rig.animation_data.nla_tracks)
