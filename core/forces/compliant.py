@@ -25,6 +25,7 @@ from .step import Step
 from .world import to_point
 
 CREEP = 5e-3  # [m/s] slip at which friction has 70 % of its strength
+SMALL = 200_000  # multiplications that libraries do on one thread (OpenBLAS: 262144)
 PASSES = 2  # the first finds the pressure, without friction
 ROUNDS, LINE = 8, 4  # of Newton's method in a pass, and of the search along each of its directions
 CLOSE = 1e-3  # change of the velocity of contacts in a round [m/s] at which they count as found
@@ -79,6 +80,12 @@ class Compliant:
             add_wrenches(load, step, taking, problem.solve(H, joint_forces(model, load) - C))
 
 
+def _product(a: Array, b: Array) -> Array:
+    """a @ b in slices of rows too small for a library to start threads: on busy cores these wait for each other."""
+    slices = -(-a.shape[-2] * a.shape[-1] * b.shape[-1] // SMALL)
+    return a @ b if slices == 1 else np.concatenate([part @ b for part in np.array_split(a, slices, axis=-2)], axis=-2)
+
+
 def _sides(c: Touching, taking: np.ndarray) -> Array:
     """(c, m) 1 where body `taking` (m,) is a contact's first, -1 where it is its second."""
     return (c.first[:, None] == taking).astype(float) - (c.second[:, None] == taking)
@@ -128,8 +135,8 @@ class Problem:
             going = np.ones(v.shape[:-2])  # members of the batch that are not found yet
             for _ in range(ROUNDS):
                 f, G = self._forces(v, bound)
-                now, slope = self._flat_wrench(f), self.h * self._stiffness(G) @ flat
-                d = solve(H + Jt @ slope, apply(Jt, now - wrench))
+                now, slope = self._flat_wrench(f), self.h * _product(self._stiffness(G), flat)
+                d = solve(H + _product(Jt, slope), apply(Jt, now - wrench))
                 dv = self.h * self._velocity(apply(self.J, d[..., None, :]))
                 curve, rest = apply(H, d), apply(Jt, wrench)
                 part = going * self._along(v, dv, bound, *(np.einsum("...i,...i->...", d, x) for x in (curve, -rest)))
@@ -155,7 +162,7 @@ class Problem:
         count, m = self.side.shape
         Q = np.swapaxes(self.reach, -1, -2) @ G @ self.reach
         both = (self.side[:, :, None] * self.side[:, None, :]).reshape(count, m * m)
-        W = (both.T @ Q.reshape(Q.shape[:-2] + (36,))).reshape(Q.shape[:-3] + (m, m, 6, 6))
+        W = _product(both.T, Q.reshape(Q.shape[:-2] + (36,))).reshape(Q.shape[:-3] + (m, m, 6, 6))
         return np.swapaxes(W, -3, -2).reshape(Q.shape[:-3] + (6 * m, 6 * m))
 
     def _push(self, v: Array) -> Array:
