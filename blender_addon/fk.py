@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.rotation import Array, continuous, from_matrix, orthonormal, to_matrix
+from ..core.rotation import Array, continuous, cross, from_matrix, orthonormal, to_matrix
 from . import delta
 
 # A bone whose axes are shorter than this part of the longest one has no orientation of its own.
@@ -213,7 +213,7 @@ def turns(matrices, rest):
     unit = matrices / np.where(size > 0.0, size, 1.0)[..., None, :]
     a, b, c = np.moveaxis(unit, -1, 0)
     skew = np.abs(np.stack([np.einsum("...i,...i->...", *pair) for pair in ((a, b), (b, c), (c, a))])).max(axis=0)
-    hand = np.einsum("...i,...i->...", a, np.cross(b, c))
+    hand = np.einsum("...i,...i->...", a, cross(b, c))
     odd = ((skew > 1e-6) | (hand < 0.0)) & ~flat
     if odd.any():
         unit[odd] = orthonormal(matrices[odd])

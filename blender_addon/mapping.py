@@ -7,8 +7,8 @@ inherited scale and object transforms all cancel, so an untouched bone gets exac
 
 import numpy as np
 
-from ..core.rotation import conjugate, multiply, rotate, to_matrix
-from . import delta
+from ..core.rotation import IDENTITY, conjugate, multiply, rotate
+from . import fk
 from .channels import Target
 
 TURN = 1e-9  # [rad] turns below this are round-off
@@ -30,60 +30,37 @@ def targets(actor, clip, channels, armature, q, p, every=False):
     armature: read for rig parents and inheritance flags only.  every: all bones, changed or not.
     """
     skeleton = actor.skeleton
-    up = skeleton.parent
-    basis = _basis_rotation(channels)
-    carried = _parent_linear(skeleton, clip, channels, basis)
-    out = {}
-    for i, name in enumerate(skeleton.names):
-        bone = armature.data.bones[name]
-        turned, moved = _parent_change(clip, q, p, int(up[i]))
-        held = bone.use_inherit_rotation
-        back = conjugate(turned) if held else np.broadcast_to([1.0, 0.0, 0.0, 0.0], turned.shape)
-        step = multiply(conjugate(clip.rotation[:, i]), multiply(back, q[:, i]))
-        rotation = multiply(basis[:, i], step)
-        head = moved(p[:, i]) - clip.position[:, i]
-        shift = np.linalg.solve(carried[:, i], head[..., None])[..., 0]
-        turns = every or np.max(2.0 * np.linalg.norm(step[:, 1:], axis=-1)) > TURN
-        travels = (every or np.max(np.linalg.norm(head, axis=-1)) > TRAVEL * actor.anatomy.size) and not _glued(bone)
-        if turns or travels:
-            location = channels.location[:, i] + shift if travels else None
-            out[name] = Target(rotation if turns else None, location)
-    return out
+    bones = [armature.data.bones[name] for name in skeleton.names]
+    basis = fk.rotations(channels)
+    lead, scale = _lead(skeleton, clip, channels, basis)
+    turned, head = _unparented(skeleton.parent, clip, q, p)
+    held = np.array([bone.use_inherit_rotation for bone in bones])
+    back = np.where(held[:, None], conjugate(turned), IDENTITY)
+    step = multiply(conjugate(clip.rotation), multiply(back, q))
+    shift = head - clip.position
+    glued = np.array([bone.parent is not None and bone.use_connect for bone in bones])  # locations do nothing there
+    turns = every | (2.0 * np.linalg.norm(step[..., 1:], axis=-1).max(axis=0) > TURN)
+    travels = (every | (np.linalg.norm(shift, axis=-1).max(axis=0) > TRAVEL * actor.anatomy.size)) & ~glued
+    rotation = multiply(basis, step)
+    location = channels.location + rotate(conjugate(lead), shift) / scale[..., None]
+    return {
+        skeleton.names[i]: Target(rotation[:, i] if turns[i] else None, location[:, i] if travels[i] else None)
+        for i in np.flatnonzero(turns | travels)
+    }
 
 
-def _glued(bone):
-    """Whether location channels do nothing: a bone connected to its parent."""
-    return bone.parent is not None and bone.use_connect
+def _unparented(parent, clip, q, p):
+    """What the reaction turns every bone's rig parent by (T, n, 4), and the heads (T, n, 3) if it had not."""
+    hung = (parent >= 0)[:, None]
+    turn = np.where(hung, multiply(q[:, parent], conjugate(clip.rotation[:, parent])), IDENTITY)
+    return turn, np.where(hung, clip.position[:, parent] + rotate(conjugate(turn), p - p[:, parent]), p)
 
 
-def _parent_change(clip, q, p, up):
-    """(turn (T, 4), function that takes points back to where the rig parent of the clip would have them)."""
-    if up < 0:
-        return np.broadcast_to([1.0, 0.0, 0.0, 0.0], q[:, 0].shape), lambda x: x
-    turn = multiply(q[:, up], conjugate(clip.rotation[:, up]))
-    return turn, lambda x: clip.position[:, up] + rotate(conjugate(turn), x - p[:, up])
-
-
-def _basis_rotation(channels):
-    """(T, n, 4) unit rotation of every bone's channels in its own rotation mode."""
-    out = np.empty(channels.quaternion.shape)
-    for i, mode in enumerate(channels.modes):
-        if mode == "QUATERNION":
-            length = np.linalg.norm(channels.quaternion[:, i], axis=-1, keepdims=True)
-            out[:, i] = np.where(length > 0.0, channels.quaternion[:, i] / np.maximum(length, 1e-12), [1.0, 0, 0, 0])
-        elif mode == "AXIS_ANGLE":
-            out[:, i] = delta.axis_angle_to_quaternion(channels.axis_angle[:, i])
-        else:
-            out[:, i] = delta.euler_to_quaternion(mode, channels.euler[:, i])
-    return out
-
-
-def _parent_linear(skeleton, clip, channels, basis):
-    """(T, n, 3, 3) what a bone's location channels are multiplied by: the frame they live in, with its scale."""
-    frame = to_matrix(multiply(clip.rotation, conjugate(basis)))
+def _lead(skeleton, clip, channels, basis):
+    """The frame that a bone's location channels live in: its turn (T, n, 4) and its scale (T, n)."""
     scale = np.ones(channels.scale.shape[:2])
     size = np.cbrt(np.prod(channels.scale, axis=-1))
     for i, parent in enumerate(skeleton.parent):
         if parent >= 0:
             scale[:, i] = scale[:, parent] * size[:, parent]
-    return frame * np.where(np.abs(scale) > 1e-6, scale, 1.0)[..., None, None]
+    return multiply(clip.rotation, conjugate(basis)), np.where(np.abs(scale) > 1e-6, scale, 1.0)
