@@ -13,7 +13,6 @@ from . import chroot, environments, extension, host
 
 ROUNDS, ROUNDS_IN_BLENDER = 7, 5
 SIZES = (22, 65, 200)
-ONE_THREAD = {name + "_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")}
 CHARACTER = host.DATA / "1_game_characters" / "quaternius" / "cyberpunk_Character.glb"
 PIP, DEBIAN = "pip numpy", "Debian numpy"
 
@@ -30,7 +29,7 @@ class Worker:
             stderr=self.log,
             text=True,
             cwd=str(host.REPO),
-            env=dict(environment or os.environ, **ONE_THREAD),
+            env=dict(environment or os.environ, **host.ONE_THREAD),
         )
         hello = self._answer()
         self.tasks, self.facts = hello["tasks"], hello["facts"]

@@ -15,6 +15,7 @@ REPO = Path(__file__).resolve().parent.parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "parametric_dynamics"
 DATA = Path(os.environ.get("PARAMETRIC_DYNAMICS_DATA") or REPO.parent / "shared" / "data").resolve()
 TESTS_OUT = REPO / "tests_out"
+ONE_THREAD = {name + "_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")}  # for libraries of linear algebra
 
 BLENDER_LIBRARIES = {  # what `import bpy` and a Workbench render load from the system
     "libX11.so.6": "libx11-6",

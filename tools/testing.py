@@ -217,6 +217,7 @@ def _run_pytest(name, command, selection, archive, tail=()):
     with extension.private_resources() as environment:
         environment["PARAMETRIC_DYNAMICS_TESTS_OUT"] = str(host.TESTS_OUT)
         environment["PYTEST_ADDOPTS"] = ""
+        environment.update(host.ONE_THREAD)  # stages share the cores: threads would wait for each other
         if archive is not None:
             environment["PARAMETRIC_DYNAMICS_ZIP"] = str(archive.result())
         host.say("{}: started, log in {}".format(name, host.TESTS_OUT / (name + ".log")))
