@@ -107,7 +107,8 @@ def test_the_panel_lets_a_body_stay_down(fresh_scene):
     assert group.end == "return"
 
 
-def test_a_blow_too_strong_to_catch_offers_the_fall(fresh_scene):
+def test_a_blow_too_strong_to_catch_offers_the_fall(fresh_scene, tmp_path):
+    """The fall comes by Update; then it goes to an engine and is flattened, and lies as it did."""
     rig = add_demo()
     OPS.apply_hit_reaction(frame=8.0, situation="chest_front", impulse=400.0, gain=1.0)
     record = rig.parametric_dynamics_reactions[0]
@@ -119,6 +120,14 @@ def test_a_blow_too_strong_to_catch_offers_the_fall(fresh_scene):
     assert not record.uncaught and record.blend == "REPLACE"
     assert rig.parametric_dynamics.end == "stay"
     assert "FALL" not in [hint.cure for hint in hints.of(bpy.context, rig)]
+    assert OPS.export_takes(filepath=str(tmp_path / "take.glb"), kind=".glb") == {"FINISHED"}
+    first, last = record.action.frame_range
+    facts = json.loads((tmp_path / "take.json").read_text(encoding="utf-8"))
+    assert facts["seconds"] == pytest.approx((np.ceil(last) - np.floor(first)) / 24.0)
+    frames = np.array([1.0, 8.0, 15.0, 30.0, 60.0, last, last + 50.0])
+    lay = joints(rig, frames)
+    assert OPS.flatten() == {"FINISHED"}
+    assert names(rig) == [] and farthest(joints(rig, frames), lay) < 0.05
 
 
 def test_a_fallen_body_goes_over_to_an_action_and_back_off(fresh_scene):
