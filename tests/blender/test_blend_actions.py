@@ -5,8 +5,17 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import actions, choosing, operators_blend, records
-from bl_ext.user_default.parametric_dynamics.core.rotation import exp
+from bl_ext.user_default.parametric_dynamics.blender_addon import (
+    actions,
+    choosing,
+    fk,
+    operators_blend,
+    records,
+    rehung,
+    rig,
+    sampling,
+)
+from bl_ext.user_default.parametric_dynamics.core.rotation import exp, multiply
 
 from . import conftest
 from .acceptance_tools import between, orientations
@@ -302,3 +311,30 @@ def test_feet_that_hang_from_the_root_stay_on_their_shins(open_file, data, fresh
     blended, turned = ankles()
     assert between(feet, turned).max() > 10.0
     assert farthest(blended, walk) < 0.1
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "YZX", "AXIS_ANGLE"])
+def test_a_bone_is_mixed_where_the_body_hangs_it(fresh_scene, mode):
+    """The third bone hangs under the first, a body hangs it on the second: put back unmixed it is where it was, and
+    where the second turns on it goes along."""
+    armature = tripod([mode] * 3)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = armature.data.edit_bones
+    bones["bone.2"].parent = bones["bone.0"]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    key_pose(armature, np.random.default_rng(7), (0, 9), strength=0.5)
+    skeleton = rig.read(bpy.context, armature)
+    matrices, _, channels = sampling.sample(bpy.context, armature, skeleton, np.arange(0.0, 10.0, 3.0))
+    foot, shin = skeleton.names.index("bone.2"), skeleton.names.index("bone.1")
+    carrier = {foot: shin, shin: skeleton.names.index("bone.0")}
+    body = SimpleNamespace(order=np.array([carrier[shin], shin, foot]), parent=[carrier.get(i, -1) for i in range(3)])
+    hung = rehung.find(armature, skeleton.names, body, channels)
+    rotation, location = hung.joints(channels)
+    hanging = np.linalg.inv(matrices[:, shin]) @ matrices[:, foot]
+    np.testing.assert_allclose(fk.compose(location[:, foot], rotation[:, foot], np.ones(3)), hanging, atol=1e-6)
+    back = rehung.with_bases(channels, *hung.bases(channels, rotation, location))
+    np.testing.assert_allclose(fk.pose(hung.bones, back), matrices, atol=1e-6)
+    rotation[:, shin] = multiply(rotation[:, shin], exp(np.array([0.4, -0.2, 0.3])))
+    posed = fk.pose(hung.bones, rehung.with_bases(channels, *hung.bases(channels, rotation, location)))
+    np.testing.assert_allclose(np.linalg.inv(posed[:, shin]) @ posed[:, foot], hanging, atol=1e-6)
+    assert np.abs(posed - matrices)[:, foot].max() > 0.1
