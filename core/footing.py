@@ -18,7 +18,7 @@ from .support import smooth
 STRAIGHT = 0.99  # of a leg's length up to which it may stretch beyond the clip's own
 SOFT = 0.3  # of how far hip and foot are off the clip's: as wide is the way into a stretched leg
 DEEPEST = 0.06  # [m] that the pelvis sinks at most for a leg that doesn't reach; what is left its heel rises
-RISE, SOFTER, STEEPEST = 0.3, 0.15, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
+RISE, SOFTER, STEEPEST = 0.3, 0.065, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
 SWINGING = 0.1  # how firmly a foot in the air is led, as part of one that stands
 
 Poses = tuple[Array, Array]

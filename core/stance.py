@@ -16,6 +16,7 @@ from .support import nearest
 LIMBS = {"foot": ("shin", "thigh"), "hand": ("forearm", "upper_arm")}
 SHIFTED = 9  # samples before and after a change of feet in which the weight shifts
 LEAP = 90  # samples without a foot on the ground that are a flight, not floating
+FALLS = 0.35  # of gravity by which the weight falls in flight
 BRIEF = 5  # samples for which a foot is neither put down nor lifted
 
 
@@ -55,13 +56,26 @@ class Stance:
 
     @cached_property
     def flies(self) -> np.ndarray:
-        """(K,) bool: no foot is down, but for a jump's time, from the ground to the ground."""
-        out = np.asarray(~self.down.any(axis=1))
-        edges = np.flatnonzero(np.diff(np.pad(1 * out, 1)))
-        for a, b in zip(edges[::2], edges[1::2], strict=True):
-            if b - a > LEAP or b == len(out):
-                out[a:b] = False
+        """(K,) bool: no foot is down, but for a jump's time, from the ground to the ground, and the weight falls."""
+        out, rise = np.zeros(len(self.times), dtype=bool), np.gradient(self.height, self.times)
+        for a, b in self._gaps:
+            falls = b < len(out) and (rise[a] - rise[b]) / (self.times[b] - self.times[a])
+            out[a:b] = b - a <= LEAP and falls > FALLS * self.pace[a] ** 2 * self.height[a]
         return out
+
+    @cached_property
+    def floats(self) -> np.ndarray:
+        """(K,) bool: no foot is down for longer than a jump."""
+        out = np.zeros(len(self.times), dtype=bool)
+        for a, b in self._gaps:
+            out[a:b] = b - a > LEAP
+        return out
+
+    @cached_property
+    def _gaps(self) -> list[tuple[int, int]]:
+        """Stretches of samples without a foot on the ground."""
+        edges = np.flatnonzero(np.diff(np.pad(1 * ~self.down.any(axis=1), 1)))
+        return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
     def lands(self, k: int, leg: int) -> int:
         """The sample at which the leg stands next, -1 if it doesn't."""

@@ -95,7 +95,7 @@ class Walker:
                 self._decide(k, carries, points, capture)
             self.pull = pace**2 * (self.x - p)
             self.x, self.v = fall(self.x, self.v, p, pace, h)
-        elif stance.flies[k] or stance.down[k].any():
+        elif not stance.floats[k]:
             p, self.pull = capture, np.zeros(2)
             self.x = self.x + h * self.v
         else:  # afloat
