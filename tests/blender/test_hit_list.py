@@ -148,7 +148,7 @@ class TestReaction:
         OPS.update_reaction()
         off = np.linalg.norm(joints(pair, frames) - first, axis=-1).max(axis=1)
         assert off[frames > 13.0].max() > 10.0  # mm
-        assert off[frames < 13.0].max() < 0.03  # mm; hinges are found in all of the clip that is read, which is more for two
+        assert off[frames < 13.0].max() < 0.03  # mm; of two hits more of the clip is read, by which the rig is known
 
     def test_the_reaction_remembers_its_hits(self, pair):
         OPS.apply_hit_reaction()
