@@ -1,6 +1,6 @@
 """What the user sets on how the body answers a hit: its muscles, the envelope, and how it ends."""
 
-from bpy.props import EnumProperty, FloatProperty
+from bpy.props import EnumProperty, FloatProperty, StringProperty
 
 from ..core import situation as situations
 from . import settings
@@ -75,6 +75,57 @@ class BodyProperties:
         default=START.recovery,
         **SECONDS,
     )
+    tone_curve: StringProperty(
+        name="Tone Curve",
+        description=(
+            "Tone by points instead: seconds after the blow and factor on the muscles, such as "
+            "'0 0.3, 0.4 0.3, 1.2 1'. Empty: tone at impact and recovery count"
+        ),
+        override=OVERRIDE,
+    )
+    ranges: StringProperty(
+        name="Legal Angles",
+        description=(
+            "Ranges of joints in degrees instead of the usual ones, by role: "
+            "'neck 15, forearm 0 140, upper_arm 60 50 30'. One angle about the clip, "
+            "least and most flexion of elbows and knees, or swing, side swing and twist"
+        ),
+        override=OVERRIDE,
+    )
+    counter: FloatProperty(
+        name="Counter-Rotation",
+        description=(
+            "Times which trunk, neck and head above the blow turn against it: 1 what the physics gives, "
+            "0 they ride along, 2 twice as much as far as joints go"
+        ),
+        min=0.0,
+        max=3.0,
+        soft_max=2.0,
+        step=10,
+        default=START.counter,
+        override=OVERRIDE,
+    )
+    whip: FloatProperty(
+        name="Whip",
+        description=(
+            "Times which limbs that are not struck swing after the body: 1 what the physics gives, "
+            "0 they ride along, 2 twice as much as far as joints go"
+        ),
+        min=0.0,
+        max=3.0,
+        soft_max=2.0,
+        step=10,
+        default=START.whip,
+        override=OVERRIDE,
+    )
+    influence: StringProperty(
+        name="Influence",
+        description=(
+            "Part of the reaction that shows on the struck bone, one joint away from it, two, and so on, "
+            "such as '1 0.9 0.6 0.3'; the last one holds from there. Empty: all of it everywhere"
+        ),
+        override=OVERRIDE,
+    )
     share: FloatProperty(
         name="Carried Share",
         description="Part of the body's own weight and motion that the muscles carry: 1 stands upright, 0 sags",
@@ -117,6 +168,14 @@ class BodyProperties:
         step=10,
         default=START.envelope.relaxation,
         **SECONDS,
+    )
+    envelope_curve: StringProperty(
+        name="Curve",
+        description=(
+            "What shows by points instead: seconds after the blow and part from 0 to 1, ending at 0, "
+            "such as '0 1, 0.8 1, 1.2 0.5, 2.5 0'. Empty: attack, sustain and relaxation count"
+        ),
+        override=OVERRIDE,
     )
     simulation: FloatProperty(
         name="Simulation",

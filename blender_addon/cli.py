@@ -10,6 +10,7 @@ import sys
 
 from ..core import situation as situations
 from ..core import strength as strengths
+from ..core import texts
 from ..core.errors import CoreError
 from . import blending, commands
 
@@ -96,6 +97,12 @@ def _hit(command):
     own.add_argument("--striker", type=number, nargs=2, metavar=("MASS", "SPEED"), help="what hits, [kg] and [m/s]")
     own.add_argument("--angular", type=number, metavar="J", help="[N m s] about the direction, instead of a push")
     command.add_argument("--gain", type=number, metavar="G", help="times which the real thing is exaggerated")
+    command.add_argument("--counter", type=number, metavar="G", help="times which bodies above a blow turn against it")
+    command.add_argument("--whip", type=number, metavar="G", help="times which limbs that are not struck swing")
+    command.add_argument("--influence", type=row, metavar="'1 0.8 0.5'", help="what shows by joints from the blow")
+    command.add_argument("--tone-curve", type=points, metavar="'0 0.3, 0.8 1'", help="tone of the muscles by seconds")
+    command.add_argument("--envelope-curve", type=points, metavar="'0 1, 2 0'", help="part that shows by seconds")
+    command.add_argument("--ranges", type=angles, metavar="'neck 15'", help="legal angles by role, in degrees")
     command.add_argument("--seed", type=int, metavar="N", help="varies direction and strength; 0: nothing")
     command.add_argument(
         "--end", type=end, metavar="MODE", help="return to the clip, continue displaced, or stay, knocked out"
@@ -166,6 +173,28 @@ def seconds(text):
     if not 0.05 <= value <= 10.0:
         raise argparse.ArgumentTypeError("'{}' is not a time from 0.05 to 10 seconds".format(text))
     return value
+
+
+def points(text):
+    """A curve as a file has it."""
+    return [list(point) for point in _said(texts.curve, text)]
+
+
+def row(text):
+    """A list of numbers."""
+    return list(_said(texts.numbers, text))
+
+
+def angles(text):
+    """Legal angles by role."""
+    return {role: list(values) for role, values in _said(texts.ranges, text).items()}
+
+
+def _said(read, text):
+    try:
+        return read(text, "it")
+    except CoreError as refusal:
+        raise argparse.ArgumentTypeError(str(refusal)) from None
 
 
 def end(text):

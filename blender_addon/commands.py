@@ -156,18 +156,21 @@ OPTIONS = {  # of one hit -> its key in a file of hits
     "situation": "situation", "frame": "frame", "bone": "bone", "direction": "direction", "point": "offset",
     "blast": "origin", "impulse": "impulse", "strength": "strength", "striker": "striker", "angular": "angular",
     "gain": "gain", "seed": "seed", "drive": "drive", "end": "end", "ground": "ground",
+    "counter": "counter", "whip": "whip", "influence": "influence", "tone_curve": "tone_curve", "ranges": "ranges",
 }  # fmt: skip
 
 
 def _hits(options):
     """The hits of the files, or the one that the options say."""
     entry = {key: getattr(options, name) for name, key in OPTIONS.items() if getattr(options, name) is not None}
+    if options.envelope_curve is not None:
+        entry["envelope"] = {"curve": options.envelope_curve}
     if not options.hits:
         if options.situation is None:
             raise SituationError("Name a hit with --situation, or a file of hits with --hits.")
         return (planning.from_entry(entry, "The hit"),)
     if entry:
-        name = next(name for name, key in OPTIONS.items() if key in entry)
+        name = next((name for name, key in OPTIONS.items() if key in entry), "envelope_curve").replace("_", "-")
         raise SituationError("The file of hits says all about them. Leave --{} out, or --hits.".format(name))
     return tuple(hit for path in options.hits for hit in planning.load(Path(path)))
 

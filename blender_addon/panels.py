@@ -78,7 +78,31 @@ class DYNAMICS_PT_muscles(SubPanel, Panel):
     def draw(self, context):
         group = settings.active(checks.armature_of(context))
         column = split(self.layout)
-        for name in ("frequency", "ratio", "base_frequency", "tone", "recovery", "share"):
+        for name in ("frequency", "ratio", "base_frequency"):
+            column.prop(group, name)
+        _replaced(column, group, ("tone", "recovery"), "tone_curve")
+        for name in ("share", "ranges"):
+            column.prop(group, name)
+
+
+def _replaced(column, group, names, curve):
+    """Values that a curve replaces, and the curve."""
+    plain = column.column()
+    plain.active = not getattr(group, curve)
+    for name in names:
+        plain.prop(group, name)
+    column.prop(group, curve)
+
+
+class DYNAMICS_PT_emphasis(SubPanel, Panel):
+    """What the artist makes of the physics"""
+
+    bl_label = "Emphasis"
+
+    def draw(self, context):
+        group = settings.active(checks.armature_of(context))
+        column = split(self.layout)
+        for name in ("counter", "whip", "influence"):
             column.prop(group, name)
 
 
@@ -91,8 +115,8 @@ class DYNAMICS_PT_envelope(SubPanel, Panel):
         group = settings.active(checks.armature_of(context))
         column = split(self.layout)
         column.active = group.end != "stay"  # a body that lies has no envelope
-        for name in ("attack", "sustain", "relaxation", "envelope_mode"):
-            column.prop(group, name)
+        _replaced(column, group, ("attack", "sustain", "relaxation"), "envelope_curve")
+        column.prop(group, "envelope_mode")
         if group.envelope_mode == "hold":
             column.prop(group, "simulation")
 
@@ -191,6 +215,7 @@ CLASSES = (
     DYNAMICS_PT_setup,
     *panels_hits.CLASSES,
     DYNAMICS_PT_muscles,
+    DYNAMICS_PT_emphasis,
     DYNAMICS_PT_envelope,
     DYNAMICS_PT_bone,
     DYNAMICS_PT_figure,

@@ -167,6 +167,8 @@ def _hit(job, blow, given):
         "told": round(blow.told, 6),
         "drive": blow.situation.drive,
         "seed": blow.hit.seed,
+        "counter": blow.situation.counter,
+        "whip": blow.situation.whip,
         **about,
     }
 

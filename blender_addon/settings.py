@@ -4,8 +4,10 @@ Properties are float32: numbers are taken at six digits, so that 1.6 stays 1.6.
 """
 
 import tomllib
+from types import MappingProxyType
 
 from ..core import situation as situations
+from ..core import texts
 from ..core.errors import SituationError
 from ..core.hits import HitSetting
 from ..core.pose import Envelope
@@ -16,7 +18,7 @@ from .recipe import Recipe
 FIRST = "shoulder_front"  # the situation that a new armature starts with
 CUSTOM = "CUSTOM"
 NUMBERS = ("along", "impulse", "gain", "contact", "frequency", "ratio", "base_frequency", "tone", "recovery", "share")
-NUMBERS += ("knock_out",)
+NUMBERS += ("knock_out", "counter", "whip")
 CHOICES = ("drive", "end")
 LOADING = ("situation", "strength")
 TIMES = ("attack", "sustain", "relaxation", "simulation")
@@ -87,6 +89,9 @@ def _fill(group, situation):
     for name in TIMES:
         setattr(group, name, getattr(situation.envelope, name))
     group.envelope_mode = situation.envelope.mode
+    group.envelope_curve = texts.of_curve(situation.envelope.curve)
+    group.tone_curve = texts.of_curve(situation.tone_curve)
+    group.influence, group.ranges = texts.of_numbers(situation.influence), texts.of_ranges(situation.ranges)
     group.direction_mode, group.direction, group.strength = "SITUATION", situation.direction, "IMPULSE"
 
 
@@ -101,7 +106,8 @@ def _preset_of(situation):
 
 def _changed(base, other):
     """The base with the other's name and all that the settings hold."""
-    held = {name: getattr(other, name) for name in (*NUMBERS, *CHOICES, "direction", "envelope")}
+    names = (*NUMBERS, *CHOICES, "direction", "envelope", "tone_curve", "influence", "ranges")
+    held = {name: getattr(other, name) for name in names}
     return base.with_changes(**held)
 
 
@@ -109,7 +115,12 @@ def situation(group):
     """The core's Situation; SituationError where the values don't make one."""
     base = _document(group)
     changes = {name: plain(getattr(group, name)) for name in NUMBERS}
-    envelope = Envelope(**{name: plain(getattr(group, name)) for name in TIMES}, mode=group.envelope_mode)
+    times = {name: plain(getattr(group, name)) for name in TIMES}
+    curve = texts.curve(group.envelope_curve, "The envelope's curve")
+    envelope = Envelope(**times, mode=group.envelope_mode, curve=curve)
+    changes["tone_curve"] = texts.curve(group.tone_curve, "The tone curve")
+    changes["influence"] = texts.numbers(group.influence, "The influence")
+    changes["ranges"] = MappingProxyType(texts.ranges(group.ranges, "The legal angles"))
     if group.direction_mode == "FIGURE":
         changes["direction"] = vector(group.direction)
     return base.with_changes(**changes, drive=group.drive, end=group.end, envelope=envelope)

@@ -49,6 +49,8 @@ class Falling(Stage):
                 f"The rig lacks a pelvis with legs that may move freely, so it can't fall ('{self.situation.end}'). "
                 "Give bones those roles, or end with 'return'."
             )
+        if any(blow.situation.counter != 1.0 or blow.situation.whip != 1.0 for blow in self.blows):
+            self.warnings.append("A body that falls does as the physics has it: counter and whip have no effect.")
         ground = next((blow.ground for blow in self.blows if blow.ground is not None), None)
         if ground is None:
             near = np.abs(clip.times - self.knock.start) <= NEARBY
@@ -74,7 +76,8 @@ class Falling(Stage):
         muscle = replace(muscle, share=left * muscle.share)
         jointed = self.moving & (np.arange(self.model.n) != self.base)
         bent = hinges.bend(actor, self.hinges, kin.R, kin.p)
-        ranges = limp.limits(actor, self.model, reference, jointed, self.inertia, self.hinges, bent)
+        said = self.situation.ranges
+        ranges = limp.limits(actor, self.model, reference, jointed, self.inertia, self.hinges, bent, said)
         return [muscle, *ranges, *self.pulses, *self.ragdoll.forces(times)]
 
 

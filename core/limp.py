@@ -13,6 +13,7 @@ from .actor import Actor, base_role
 from .forces import Force, SwingTwist
 from .hinges import Hinges
 from .model import Model
+from .ranges import Ranges, own
 from .reference import Reference
 from .rotation import Array, between, conjugate, multiply, rotate
 
@@ -26,15 +27,18 @@ STANDING = (60.0, 35.0, 35.0)  # of other figures' limbs, about how they stand
 
 
 def limits(
-    actor: Actor, model: Model, reference: Reference, moving: np.ndarray, inertia: Array, hinges: Hinges, bent: Array
-) -> list[Force]:
-    """Limits of the bodies that move, never narrower than the clip that the body follows; bent: as in `tuning.limit`.
+    actor: Actor, model: Model, reference: Reference, moving: np.ndarray, inertia: Array, hinges: Hinges, bent: Array,
+    said: Ranges,
+) -> list[Force]:  # fmt: skip
+    """Limits of the bodies that move, never narrower than the clip that the body follows; bent, said: as in
+    `tuning.limit`.
 
     moving: (n,) without the free base, which has no joint.
     """
-    out: list[Force] = [replace(tuning.limit(actor, moving, inertia, hinges, bent, WIDER), soft=FREE)]
-    if balls := tuning.balls(actor, moving, inertia):
-        ranges = [BALL[base_role(actor.roles[i])] if _biped(actor) else STANDING for i in balls.bodies]
+    out: list[Force] = [replace(tuning.limit(actor, moving, inertia, hinges, bent, said, WIDER), soft=FREE)]
+    if balls := tuning.balls(actor, moving, inertia, said):
+        roles = [actor.roles[i] for i in balls.bodies]
+        ranges = [own(said, role) or (BALL[base_role(role)] if _biped(actor) else STANDING) for role in roles]
         half = np.radians(np.array(ranges))
         wide = replace(balls, soft=FREE, swing=half[:, :2], twist=half[:, [2, 2]] * [-1.0, 1.0])
         out.append(SwingTwist.of_rest(model, reference, wide, _middle(actor, balls.bodies)))

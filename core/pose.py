@@ -6,6 +6,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from . import curve as curves
+from .curve import Points
 from .errors import SituationError
 from .rotation import Array, angle, slerp
 
@@ -71,6 +73,7 @@ class Envelope:
 
     mode "continue": the body is simulated all the while.  "hold": it is simulated for `simulation` seconds, the pose
     reached is held while the envelope runs (the document's way).
+    curve: (time, weight) points instead of attack, sustain and relaxation, ending with weight 0; () = none.
     """
 
     attack: float = 0.0
@@ -78,6 +81,7 @@ class Envelope:
     relaxation: float = 1.5
     mode: Literal["continue", "hold"] = "continue"
     simulation: float = 0.15
+    curve: Points = ()
 
     def __post_init__(self) -> None:
         for name in ("attack", "sustain", "relaxation", "simulation"):
@@ -86,17 +90,24 @@ class Envelope:
                 raise SituationError(f"The envelope's {name} is {value} s. Give it 0 s or more.")
         if self.mode not in ("continue", "hold"):
             raise SituationError(f"The envelope's mode '{self.mode}' is unknown. Use 'continue' or 'hold'.")
+        curves.check(self.curve, "The envelope", 1.0)
+        if self.curve and (self.curve[-1][1] != 0.0 or len(self.curve) < 2):
+            raise SituationError("The envelope's curve does not end at 0. Let its last point be [seconds, 0].")
         if self.duration <= 0.0:
             raise SituationError("The envelope has no length. Give attack, sustain or relaxation more than 0 s.")
 
     @property
     def duration(self) -> float:
-        """Attack, sustain and relaxation together [s]."""
+        """Attack, sustain and relaxation together, or of the curve [s]."""
+        if self.curve:
+            return self.curve[-1][0]
         return self.attack + self.sustain + self.relaxation
 
     def __call__(self, t: ArrayLike) -> Array:
         """Weight 0..1 at the time t since the start [s]; 0 outside; (1 - cos u) / 2 ramps."""
         t = np.asarray(t, dtype=np.float64)
+        if self.curve:
+            return np.where(t >= 0.0, curves.at(self.curve, t), 0.0)
         up = np.clip(t / self.attack, 0.0, 1.0) if self.attack > 0.0 else np.where(t >= 0.0, 1.0, 0.0)
         left = self.duration - t
         down = np.clip(left / self.relaxation, 0.0, 1.0) if self.relaxation > 0.0 else np.where(left > 0.0, 1.0, 0.0)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from . import emphasis, tuning
 from .actor import Actor
 from .blows import Blow, Hit, episodes, shown
 from .drive import Stretch, drive, joined
@@ -240,20 +241,34 @@ def _deviation(stage: Stage, part: Stretch) -> tuple[Array, Array]:
 def _reaction(stage: Stage, parts: list[Stretch]) -> Reaction:
     """Deviations of the whole run from the clip."""
     turns, travels = zip(*(_deviation(stage, part) for part in parts), strict=True)
+    times = joined([part.reference.times for part in parts])
+    shows = [tuning.influence(stage.actor, blow.situation, blow.struck) for blow in stage.blows]
     return Reaction(
         actor=stage.actor,
         model=stage.model,
         blows=tuple(stage.blows),
         given=stage.given,
-        weights=np.array([s.weight for s in stage.settings]),
-        times=joined([part.reference.times for part in parts]),
-        turn=unwound(joined(turns)),
+        weights=np.array([s.weight for s in stage.settings]) * np.max(shows, axis=0),
+        times=times,
+        turn=_emphasised(stage, parts, times, unwound(joined(turns))),
         travel=joined(travels),
         moving=stage.moving,
         footing=stage.footing,
         substeps=sum(len(s.runs) - 1 for s in parts),
         warnings=tuple(stage.warnings),
     )
+
+
+def _emphasised(stage: Stage, parts: list[Stretch], times: Array, turn: Array) -> Array:
+    """The turns with the artist's gains on them."""
+    standing = [] if stage.footing is None else stage.footing.feet.tolist()
+    factor = emphasis.gains(stage.actor, stage.blows, times, standing)
+    if factor is None:
+        return turn
+    rotation, position = (joined([getattr(part.reference, n) for part in parts]) for n in ("rotation", "position"))
+    clip = to_world(stage.model, rotation, position)
+    room = emphasis.Room.of(stage.actor, stage.moving, stage.inertia, stage.hinges, clip, stage.situation.ranges)
+    return emphasis.scaled(turn, factor, room)
 
 
 def _together(parts: Sequence[Reaction]) -> Reaction:

@@ -7,7 +7,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from . import document, library
+from . import curve, document, library
+from . import ranges as legal
+from .curve import Points
 from .errors import SituationError
 from .pose import Envelope
 
@@ -56,7 +58,13 @@ class Situation:
     tone: factor on muscles at impact, back to 1 over `recovery` [s]; `falloff`: part of the loss that is left with each
     joint between a muscle and the blow.
     coupled: False = the light-weight simulator, in which bones don't feel each other's motion.
+    tone_curve: (time since the blow [s], factor) points instead of tone and recovery, () = none; see `curve`.
     share: 0..1 of the clip's own torque and weight that stays carried.
+    influence: part of the reaction that shows on the struck body, one joint away from it, two ..., the last one from
+    there on; () = all of it everywhere.
+    counter, whip: times which bodies above the blow turn against it, and limbs that aren't struck swing, of what the
+    physics gives; see `emphasis`.
+    ranges: role -> legal angles [deg] instead of the usual ones; see `ranges`.
     end: "return" to the clip, "continue" with it where the body then is, or "stay" on the floor, knocked out.
     knock_out: [s] over which all muscles go limp where the body falls.
     """
@@ -82,7 +90,12 @@ class Situation:
     coupled: bool = True
     end: str = "return"
     knock_out: float = 0.3
+    tone_curve: Points = ()
+    influence: tuple[float, ...] = ()
+    counter: float = 1.0
+    whip: float = 1.0
     envelope: Envelope = field(default_factory=Envelope)
+    ranges: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
     bones: Mapping[str, BoneSetting] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
@@ -90,8 +103,13 @@ class Situation:
         ranges |= {"taper": (0.1, 10.0), "falloff": (0.0, 1.0)}
         ranges |= {"recovery": (0.0, 60.0), "share": (0.0, 1.0), "base_frequency": (0.0, 200.0), "impulse": (-1e6, 1e6)}
         ranges |= {"along": (-10.0, 10.0), "gain": (0.0, 1000.0)}
-        ranges |= {"knock_out": (0.02, 2.0)}
-        _check_ranges(self, ranges, f"Situation '{self.name}'")
+        ranges |= {"knock_out": (0.02, 2.0), "counter": (0.0, 3.0), "whip": (0.0, 3.0)}
+        what = f"Situation '{self.name}'"
+        _check_ranges(self, ranges, what)
+        curve.check(self.tone_curve, f"{what}: tone_curve", 10.0)
+        legal.check(self.ranges, what)
+        if not all(0.0 <= part <= 1.0 for part in self.influence):
+            raise SituationError(f"{what}: influence is {list(self.influence)}. Give it parts from 0 to 1.")
         if self.end not in ENDS:
             raise SituationError(f"Situation '{self.name}': end '{self.end}' is unknown. Use one of {', '.join(ENDS)}.")
         if not self.hit:
@@ -152,14 +170,27 @@ def read_toml(path: Path, what: str) -> dict[str, Any]:
 def from_table(table: dict[str, Any], source: str) -> Situation:
     """A situation from a TOML table; `source` is named in errors."""
     table = dict(table)
-    groups = {key: table.pop(key, {}) for key in ("bones", "envelope")}
+    groups = {key: table.pop(key, {}) for key in ("bones", "envelope", "ranges")}
     entries = groups["bones"]
     for key, group in (*groups.items(), *(entries.items() if isinstance(entries, dict) else ())):
         if not isinstance(group, dict):
             raise SituationError(f"{source}: '{key}' is not a table. Write it as a [section].")
     bones = {role: build(BoneSetting, entry, f"{source}, [bones.{literal(role)}]") for role, entry in entries.items()}
     envelope = build(Envelope, groups["envelope"], f"{source}, [envelope]")
-    return build(Situation, table, source, bones=MappingProxyType(bones), envelope=envelope)
+    ranges = MappingProxyType({role: _angles(said, role, source) for role, said in groups["ranges"].items()})
+    return build(Situation, table, source, bones=MappingProxyType(bones), envelope=envelope, ranges=ranges)
+
+
+def _angles(said: Any, role: str, source: str) -> tuple[float, ...]:
+    """A range of the file, one number or a list, as a tuple."""
+    values = said if isinstance(said, list) else [said]
+    if not _are_numbers(values):
+        raise SituationError(f"{source}, [ranges]: {role} = {said!r} is not an angle or a list of angles. Correct it.")
+    return tuple(float(value) for value in values)
+
+
+def _are_numbers(values: Sequence[Any]) -> bool:
+    return all(type(value) in (int, float) for value in values)
 
 
 KINDS = {
@@ -167,6 +198,11 @@ KINDS = {
     "float": ("a number", lambda v: isinstance(v, (int, float)) and not isinstance(v, bool)),
     "int": ("a whole number", lambda v: type(v) is int),
     "bool": ("true or false", lambda v: isinstance(v, bool)),
+    "tuple[float, ...]": ("a list of numbers", lambda v: isinstance(v, list) and _are_numbers(v)),
+    "tuple[tuple[float, float], ...]": (
+        "a list of [seconds, value] pairs",
+        lambda v: isinstance(v, list) and all(isinstance(p, list) and len(p) == 2 and _are_numbers(p) for p in v),
+    ),
     "tuple[str, ...]": ("a list of texts", lambda v: isinstance(v, list) and all(isinstance(x, str) for x in v)),
     "tuple[float, float, float]": (
         "a list of three numbers",
@@ -189,9 +225,19 @@ def build(kind: type, entry: dict[str, Any], source: str, **rest: Any) -> Any:
 
 
 def changed(situation: Situation, entry: dict[str, Any], source: str) -> Situation:
-    """A copy with the values of a table, which are checked as those of a file."""
+    """A copy with the values of a table, which are checked as those of a file; envelope and ranges may give a part."""
+    entry = dict(entry)
+    groups = {key: entry.pop(key, {}) for key in ("envelope", "ranges")}
+    if wrong := next((key for key, group in groups.items() if not isinstance(group, dict)), None):
+        raise SituationError(f"{source}: '{wrong}' is not a table. Write it as a [section].")
     values = _checked({f.name: f for f in fields(Situation)}, entry, source)
     try:
+        if groups["envelope"]:
+            known = {f.name: f for f in fields(Envelope)}
+            values["envelope"] = replace(situation.envelope, **_checked(known, groups["envelope"], source))
+        if groups["ranges"]:
+            said = {role: _angles(said, role, source) for role, said in groups["ranges"].items()}
+            values["ranges"] = MappingProxyType({**situation.ranges, **said})
         return situation.with_changes(**values)
     except SituationError as error:
         raise SituationError(f"{source}: {error}") from None
@@ -206,7 +252,7 @@ def _checked(known: Mapping[str, Any], entry: dict[str, Any], source: str) -> di
         wanted, fits = KINDS[_annotation(known[key].type)]
         if not fits(value):
             raise SituationError(f"{source}: {key} = {value!r} is not {wanted}. Correct that entry.")
-        values[key] = tuple(value) if isinstance(value, list) else value
+        values[key] = tuple(tuple(x) if isinstance(x, list) else x for x in value) if isinstance(value, list) else value
     return values
 
 
@@ -220,9 +266,10 @@ def _annotation(hint: Any) -> str:
 def dump(situation: Situation) -> str:
     """The situation as TOML text that `load` reads back to an equal one."""
     plain = {f.name: getattr(situation, f.name) for f in fields(Situation)}
-    bones, envelope = plain.pop("bones"), plain.pop("envelope")
+    bones, envelope, ranges = plain.pop("bones"), plain.pop("envelope"), plain.pop("ranges")
     lines = [f"{key} = {literal(value)}" for key, value in plain.items()]
     lines += ["", "[envelope]", *(f"{key} = {literal(value)}" for key, value in asdict(envelope).items())]
+    lines += ["", "[ranges]", *(f"{literal(role)} = {literal(said)}" for role, said in ranges.items())]
     for role, setting in bones.items():
         said = {key: value for key, value in asdict(setting).items() if value is not None}
         lines += ["", f"[bones.{literal(role)}]", *(f"{key} = {literal(value)}" for key, value in said.items())]

@@ -157,8 +157,9 @@ class Stage:
             self.hinges,
             self.base,
         )
-        forces: list[Force] = [muscle, tuning.limit(actor, self.moving, self.inertia, self.hinges, bent)]
-        if balls := tuning.balls(actor, self.moving, self.inertia):
+        said = situation.ranges
+        forces: list[Force] = [muscle, tuning.limit(actor, self.moving, self.inertia, self.hinges, bent, said)]
+        if balls := tuning.balls(actor, self.moving, self.inertia, said):
             forces.append(balls)
         if self.footing is not None:
             forces += self.footing.forces(self.model, reference, (kin, passing), tuning.foot_spring(actor), muscle)

@@ -2,30 +2,18 @@
 
 import numpy as np
 
+from . import curve
 from .actor import Actor, base_role
 from .dynamics import Kinematics
 from .dynamics.inverse import of_motion
 from .forces import Limit, Muscle, SwingTwist
 from .hinges import Hinges
 from .model import Model
+from .ranges import BALL, CONE, HINGE, TRUNK_RANGE, Ranges, own
 from .reference import Reference
 from .rotation import Array, conjugate, cross, rotate
 from .situation import BoneSetting, Situation
 
-# How far joints may leave the clip [deg]; a trunk shares its range among its spine bones.
-TRUNK_RANGE = 42.0
-CONE = {
-    "neck": 22.0,
-    "head": 22.0,
-    "clavicle": 22.0,
-    "hand": 45.0,
-    "foot": 35.0,
-    "toe": 30.0,
-}
-CONE |= {"tail": 35.0, "ear": 25.0, "finger": 20.0, "pelvis": 30.0}
-# Ball joints: swing forward and back, swing sideways, twist about the bone [deg].
-BALL = {"upper_arm": (75.0, 75.0, 50.0), "thigh": (55.0, 40.0, 35.0)}
-HINGE = {"forearm": (-3.0, 150.0), "shin": (-2.0, 150.0)}  # flexion from straight [deg]
 # Joints between the trunk and a body, along the limbs.
 LEVEL = {"forearm": 1, "hand": 2, "finger": 3, "shin": 1, "foot": 2, "toe": 3}
 SOFT = 0.25  # part of a range that is free: what follows brakes a limb long before its end
@@ -101,10 +89,25 @@ def tone(actor: Actor, blows: list[tuple[Situation, int, Array]]) -> Array:
     """
     left = np.ones((len(blows[0][2]), len(actor.names)))
     for situation, struck, since in blows:
-        rise = 0.5 * (1.0 - np.cos(np.pi * np.clip(since / max(situation.recovery, 1e-9), 0.0, 1.0)))
-        lost = (1.0 - situation.tone) * np.where(since >= -1e-6, 1.0 - rise, 0.0)
+        lost = np.where(since >= -1e-6, _lost(situation, since), 0.0)
         left = left * (1.0 - lost[:, None] * situation.falloff ** joints_between(actor.parent, struck))
     return left
+
+
+def _lost(situation: Situation, since: Array) -> Array:
+    """(K,) what a blow takes from the muscles at the struck body, by time since [s]."""
+    if situation.tone_curve:
+        return 1.0 - curve.at(situation.tone_curve, since)
+    rise = 0.5 * (1.0 - np.cos(np.pi * np.clip(since / max(situation.recovery, 1e-9), 0.0, 1.0)))
+    return (1.0 - situation.tone) * (1.0 - rise)
+
+
+def influence(actor: Actor, situation: Situation, struck: int) -> Array:
+    """(n,) part of the reaction that shows on each body, by the joints between it and the blow."""
+    if not situation.influence:
+        return np.ones(len(actor.names))
+    away = np.minimum(joints_between(actor.parent, struck), len(situation.influence) - 1)
+    return np.array(situation.influence)[away.astype(int)]
 
 
 def joints_between(parent: np.ndarray, body: int) -> Array:
@@ -119,17 +122,31 @@ def joints_between(parent: np.ndarray, body: int) -> Array:
     return out
 
 
-def limit(actor: Actor, moving: np.ndarray, inertia: Array, hinges: Hinges, flexion: Array, wide: float = 1.0) -> Limit:
+def cones(actor: Actor, said: Ranges, wide: float = 1.0) -> dict[int, float]:
+    """Body -> how far it may turn all round the clip's pose [deg].  said: a situation's.  wide: factor on the rest."""
+    spine = max(sum(base_role(r) == "spine" for r in actor.roles), 1)
+    usual = {**CONE, "spine": TRUNK_RANGE / spine}
+    out = {}
+    for i, role in enumerate(actor.roles):
+        if base_role(role) in usual:
+            told = own(said, role)
+            out[i] = wide * usual[base_role(role)] if told is None else told[0] / (spine if "spine" in role else 1)
+    return out
+
+
+def limit(
+    actor: Actor, moving: np.ndarray, inertia: Array, hinges: Hinges, flexion: Array, said: Ranges, wide: float = 1.0
+) -> Limit:
     """Cones about the clip's pose, and ranges for hinges bent by `flexion` (K, m); never narrower than the clip.
 
-    wide: factor on the cones.  Shoulders and hips have their own, see `balls`.
+    said: a situation's ranges.  wide: factor on the usual cones.  Shoulders and hips have their own, see `balls`.
     """
-    spine = max(sum(base_role(r) == "spine" for r in actor.roles), 1)
-    cone = {role: wide * angle for role, angle in {**CONE, "spine": TRUNK_RANGE / spine}.items()}
+    cone = cones(actor, said, wide)
     hinged = set(hinges.bodies.tolist())
-    round_ = [i for i in np.flatnonzero(moving) if i not in hinged and base_role(actor.roles[i]) in cone]
-    half = np.tile(np.radians([cone[base_role(actor.roles[i])] for i in round_]), (len(flexion), 1))
-    ranges = np.radians([HINGE[base_role(actor.roles[i])] for i in hinges.bodies]).reshape(-1, 2)
+    round_ = [i for i in np.flatnonzero(moving) if i not in hinged and i in cone]
+    half = np.tile(np.radians([cone[int(i)] for i in round_]), (len(flexion), 1))
+    roles = [actor.roles[i] for i in hinges.bodies]
+    ranges = np.radians([own(said, role) or HINGE[base_role(role)] for role in roles]).reshape(-1, 2)
     bodies = np.array([*round_, *hinges.bodies], dtype=int)
     axis = np.concatenate((np.zeros((len(round_), 3)), hinges.axis))
     low = np.concatenate((-half, np.minimum(ranges[:, 0] - flexion, 0.0)), axis=1)
@@ -137,8 +154,11 @@ def limit(actor: Actor, moving: np.ndarray, inertia: Array, hinges: Hinges, flex
     return Limit(bodies, axis, low, high, SOFT, *_limit_spring(inertia[bodies]))
 
 
-def balls(actor: Actor, moving: np.ndarray, inertia: Array) -> SwingTwist | None:
-    """Ranges of shoulders and hips about the clip's pose: an ellipse for the swing, and a twist."""
+def balls(actor: Actor, moving: np.ndarray, inertia: Array, said: Ranges) -> SwingTwist | None:
+    """Ranges of shoulders and hips about the clip's pose: an ellipse for the swing, and a twist.
+
+    said: a situation's ranges.
+    """
     roles = [base_role(r) for r in actor.roles]
     bodies = [i for i in np.flatnonzero(moving) if roles[i] in BALL and np.any(actor.axis[i])]
     if not bodies:
@@ -152,7 +172,7 @@ def balls(actor: Actor, moving: np.ndarray, inertia: Array) -> SwingTwist | None
     across = np.where(flat, cross(forward, long), across)
     across = across / np.linalg.norm(across, axis=-1, keepdims=True)
     frame = np.stack((long, across, cross(long, across)), axis=1)
-    ranges = np.radians([BALL[roles[i]] for i in bodies])
+    ranges = np.radians([own(said, actor.roles[i]) or BALL[roles[i]] for i in bodies])
     about = np.einsum("mai,mij,maj->ma", frame, inertia[bodies][:, :3, :3], frame)
     size = np.stack((0.5 * (about[:, 1] + about[:, 2]), about[:, 0]), axis=1)
     omega = 2.0 * np.pi * LIMIT_FREQUENCY

@@ -6,7 +6,7 @@ import bpy
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import settings
 
-from .interface_tools import OPS, add_demo, turned
+from .interface_tools import OPS, add_demo, short, turned
 from .test_cli import KAYKIT_CLIPS, refused, run  # noqa: F401 (fixtures)
 
 SIMULATED = "Bip01 Spine1 | 1\n  Bip01 Spine2 | 1\n    Bip01 Neck | 1\n      Bip01 L Clavicle | 0\n"
@@ -80,3 +80,78 @@ class TestBoneValueFiles:
     def test_the_command_refuses_by_line(self, refused, data, folder):  # noqa: F811
         (folder / "simulated.txt").write_text(SIMULATED + "Wing7 | 1\n")
         assert "simulated.txt, line 5" in refused("react", data / KAYKIT_CLIPS, "--situation", folder)
+
+
+class TestShaping:
+    """Gains, curves, influence and legal angles in panel, recipe and command."""
+
+    def test_the_panel_changes_what_shows(self, demo):
+        group = demo.parametric_dynamics
+        group.situation = "chest_front"
+        short(demo)
+        OPS.apply_hit_reaction()
+        before = {bone: turned(demo, bone) for bone in ("neck", "upper_arm.R", "spine.03")}
+        group.counter, group.whip = 2.0, 0.0
+        OPS.update_reaction()
+        after = {bone: turned(demo, bone) for bone in before}
+        assert after["neck"] > 1.3 * before["neck"] and after["upper_arm.R"] < 0.01 < before["upper_arm.R"]
+        assert after["spine.03"] == pytest.approx(before["spine.03"], abs=1e-3)
+        group.counter, group.influence = 1.0, "1 0"
+        OPS.update_reaction()
+        assert turned(demo, "neck") < 0.01 and turned(demo, "spine.03") == pytest.approx(before["spine.03"], abs=1e-3)
+
+    def test_they_are_kept_with_the_reaction(self, demo):
+        group = demo.parametric_dynamics
+        group.counter, group.whip, group.influence = 1.5, 0.5, "1 0.75"
+        group.tone_curve, group.ranges = "0 0.3, 0.5 1", "neck 15, forearm 0 140"
+        group.envelope_curve = "0 1, 0.2 1, 0.4 0"
+        OPS.apply_hit_reaction()
+        made = settings.recipe(demo)
+        group.situation = "leg_back"
+        assert (group.counter, group.whip, group.influence, group.ranges) == (1.0, 1.0, "", "")
+        assert (group.tone_curve, group.envelope_curve) == ("", "")
+        settings.show_reaction(group)
+        assert settings.recipe(demo).hits[0].situation == made.hits[0].situation
+        assert group.tone_curve == "0 0.3, 0.5 1" and group.ranges == "neck 15, forearm 0 140"
+        span = demo.parametric_dynamics_reactions[0].action.frame_range
+        assert span[1] - span[0] == pytest.approx(0.4 * bpy.context.scene.render.fps, abs=1.0)
+
+    @pytest.mark.parametrize(
+        ("name", "text", "reason"),
+        [
+            ("tone_curve", "0 0.3, 1", "The tone curve: .* is no curve"),
+            ("envelope_curve", "0 1, 1 1", "does not end at 0"),
+            ("influence", "1 half", "The influence: '1 half' is not a row of numbers"),
+            ("ranges", "wing 20", "ranges of 'wing' are unknown"),
+        ],
+    )
+    def test_refused_by_name_with_nothing_changed(self, demo, name, text, reason):
+        setattr(demo.parametric_dynamics, name, text)
+        with pytest.raises(RuntimeError, match=reason):
+            OPS.apply_hit_reaction()
+        assert len(demo.parametric_dynamics_reactions) == 0
+
+    def test_the_command(self, run, data, tmp_path):  # noqa: F811
+        words = ("react", data / KAYKIT_CLIPS, "--situation", "chest_front", "--report", tmp_path / "r.json")
+        shape = ("--counter", "0", "--whip", "0.5", "--influence", "1 1 0", "--tone-curve", "0 0.3, 0.3 1")
+        shape += ("--envelope-curve", "0 1, 0.2 1, 0.5 0", "--ranges", "neck 15")
+        assert run(*words, *shape)[0] == 0
+        facts = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+        assert (facts["hit"]["counter"], facts["hit"]["whip"]) == (0.0, 0.5)
+        assert facts["peak_deg"]["head"] < 0.01 < facts["peak_deg"]["chest"]
+        assert facts["peak_deg"]["lowerarm.r"] < 0.01 < facts["peak_deg"]["upperarm.r"]
+        length = facts["reaction_range"][1] - facts["reaction_range"][0]
+        assert length == pytest.approx(0.5 * facts["fps"], abs=1.0)
+
+    @pytest.mark.parametrize(
+        ("words", "reason"),
+        [
+            (("--counter", "5"), "counter is 5.0. Give it 0 to 3"),
+            (("--influence", "1 all"), "--influence"),
+            (("--tone-curve", "0"), "--tone-curve"),
+            (("--envelope-curve", "0 1, 1 1"), "does not end at 0"),
+            (("--ranges", "wing 3"), "ranges of 'wing' are unknown"),
+        ],
+    )
+    def test_the_command_refuses(self, refused, data, words, reason):  # noqa: F811
+        assert reason in refused("react", data / KAYKIT_CLIPS, "--situation", "chest_front", *words)

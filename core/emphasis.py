@@ -1,0 +1,123 @@
+"""An artist's gains on what a blow does away from where it lands: counter-rotation above it, and the whip of limbs.
+
+The simulation gives both (1).  A joint that nothing strikes is driven by the motion of what carries it alone; while
+angles are moderate its answer is linear: scaling the coupling would scale the joint's turn off the clip.  So the
+turn is what is scaled, joint by joint; below 1 all of it, down to a joint that rides along rigidly at 0; above 1 as
+far as the joint's range has room, which it approaches without reaching it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import tuning
+from .actor import Actor, base_role
+from .blows import Blow
+from .hinges import Hinges, bend
+from .rotation import Array, to_matrix
+from .support import smooth
+
+TRUNK = ("spine", "neck", "head", "jaw")
+LIMBS = ("clavicle", "upper_arm", "forearm", "hand", "finger", "tail", "ear")
+TAKE = 0.25  # [s] in which the gains of a further blow take the place of the one before
+
+
+def gains(actor: Actor, blows: Sequence[Blow], times: Array, standing: Sequence[int] = ()) -> Array | None:
+    """(T, n) factor on every joint's turn, None where no blow asks for any.  standing: bodies on which limbs stand."""
+    asked = [_asked(actor, blow, standing) for blow in blows]
+    if all((own == 1.0).all() for own in asked):
+        return None
+    out = np.tile(asked[0], (len(times), 1))
+    for blow, own in zip(blows[1:], asked[1:], strict=True):
+        out += smooth((times - blow.start) / TAKE)[:, None] * (own - out)
+    return out
+
+
+def _asked(actor: Actor, blow: Blow, standing: Sequence[int]) -> Array:
+    """(n,) the gains of one blow."""
+    parent, roles = actor.parent, [base_role(role) for role in actor.roles]
+    carrying = _upward(parent, blow.struck)
+    limb = _limb(parent, roles, blow.struck)
+    held = {i for body in standing for i in _upward(parent, body)}
+    out = np.ones(len(parent))
+    for i, role in enumerate(roles):
+        if role in TRUNK and i not in carrying:
+            out[i] = blow.situation.counter
+        elif role in LIMBS and i not in held and limb not in _upward(parent, i):
+            out[i] = blow.situation.whip
+    return out
+
+
+def _upward(parent: np.ndarray, body: int) -> list[int]:
+    """The body and all that carry it."""
+    out = [body]
+    while parent[out[-1]] >= 0:
+        out.append(int(parent[out[-1]]))
+    return out
+
+
+def _limb(parent: np.ndarray, roles: Sequence[str], body: int) -> int:
+    """The first body of the limb that a body belongs to, -1 for the trunk's."""
+    on = [i for i in _upward(parent, body) if roles[i] in LIMBS]
+    return on[-1] if on else -1
+
+
+@dataclass(frozen=True, eq=False)
+class Room:
+    """How far joints may turn off the clip.
+
+    cone: (n,) in any direction [rad], inf = without bounds.  balls: (m,) with rows `scaled` (m, 3, 3) that take a
+    turn to one of length 1 at the end of its range.  hinges: those that bend about an axis, low, high: (T, m) about it
+    [rad].
+    """
+
+    cone: Array
+    balls: np.ndarray
+    scaled: Array
+    hinges: Hinges
+    low: Array
+    high: Array
+
+    @classmethod
+    def of(cls, actor: Actor, moving: np.ndarray, inertia: Array, hinges: Hinges, clip: tuple[Array, Array],
+           said: tuning.Ranges) -> "Room":  # fmt: skip
+        """clip: world poses (T, n, 4), (T, n, 3) of the bodies.  The rest as in `tuning.limit`."""
+        R, p = to_matrix(clip[0]), clip[1]
+        limit = tuning.limit(actor, moving, inertia, hinges, bend(actor, hinges, R, p), said)
+        count = len(hinges.bodies)
+        cone = np.full(len(moving), np.inf)
+        cones = limit.bodies[: len(limit.bodies) - count]
+        cone[cones] = limit.high[0, : len(cones)]
+        balls = tuning.balls(actor, moving, inertia, said)
+        low, high = limit.low[:, len(cones) :], limit.high[:, len(cones) :]
+        if balls is None:
+            return cls(cone, np.zeros(0, dtype=int), np.zeros((0, 3, 3)), hinges, low, high)
+        scaled = balls.frame / np.concatenate((balls.twist[:, 1:], balls.swing), axis=1)[..., None]
+        return cls(cone, balls.bodies, scaled, hinges, low, high)
+
+
+def scaled(turn: Array, factor: Array, room: Room) -> Array:
+    """The turns (T, n, 3) times the factor (T, n), above 1 within the room."""
+    out = np.minimum(factor, 1.0)[..., None] * turn
+    more = np.maximum(factor, 1.0)
+    size = np.linalg.norm(turn, axis=-1)
+    bounds = np.broadcast_to(room.cone, size.shape).copy()
+    reach = np.linalg.norm(np.einsum("mai,tmi->tma", room.scaled, turn[:, room.balls]), axis=-1)
+    bounds[:, room.balls] = size[:, room.balls] / np.maximum(reach, 1e-12)
+    bounds[:, room.hinges.bodies] = np.inf  # bounded about their axis
+    out += (_added(size, bounds, more) / np.maximum(size, 1e-12))[..., None] * turn
+    for m, body in enumerate(room.hinges.bodies):
+        axis = room.hinges.axis[m]
+        x = turn[:, body] @ axis
+        end = np.where(x > 0.0, room.high[:, m], -room.low[:, m])
+        on = more[:, body] > 1.0
+        bent = np.sign(x) * _added(np.abs(x), end, more[:, body])
+        out[on, body] = turn[on, body] + bent[on, None] * axis
+    return out
+
+
+def _added(x: Array, end: Array, factor: Array) -> Array:
+    """What an angle x from 0 on gains by a factor of 1 or more, below an end that it never reaches."""
+    room = np.minimum(np.maximum(end - x, 1e-9), 1e9)
+    return -room * np.expm1((1.0 - factor) * x / room)

@@ -1,0 +1,47 @@
+"""How far joints may leave the clip, and what a situation says instead (its legal angles)."""
+
+from collections.abc import Mapping
+
+from .errors import SituationError
+from .roles import SIDED
+
+TRUNK_RANGE = 42.0  # [deg], which a trunk shares among its spine bones
+CONE = {
+    "neck": 22.0,
+    "head": 22.0,
+    "clavicle": 22.0,
+    "hand": 45.0,
+    "foot": 35.0,
+    "toe": 30.0,
+}
+CONE |= {"tail": 35.0, "ear": 25.0, "finger": 20.0, "pelvis": 30.0}
+# Ball joints: swing forward and back, swing sideways, twist about the bone [deg].
+BALL = {"upper_arm": (75.0, 75.0, 50.0), "thigh": (55.0, 40.0, 35.0)}
+HINGE = {"forearm": (-3.0, 150.0), "shin": (-2.0, 150.0)}  # flexion from straight [deg]
+ASKED = (
+    (("spine", *CONE), 1, (0.1, 180.0), "one angle, all round the clip's pose"),
+    (tuple(HINGE), 2, (-60.0, 175.0), "two angles, the least and the most flexion"),
+    (tuple(BALL), 3, (0.1, 175.0), "three angles: swing forward and back, swing sideways, twist"),
+)
+
+Ranges = Mapping[str, tuple[float, ...]]
+
+
+def check(said: Ranges, what: str) -> None:
+    """Refuse by name a role without a range, and numbers that make none.  said: role -> angles [deg]."""
+    for key, values in said.items():
+        role, _, side = key.partition(".")
+        asked = next((asked for asked in ASKED if role in asked[0]), None)
+        if asked is None or (side and (role not in SIDED or side not in "LR")):
+            known = ", ".join(sorted(role for roles, *_ in ASKED for role in roles))
+            raise SituationError(f"{what}: ranges of '{key}' are unknown. Use {known}; limbs may end in .L or .R.")
+        _, count, (low, high), meaning = asked
+        if len(values) != count or not all(low <= v <= high for v in values) or (count == 2 and values[0] >= values[1]):
+            raise SituationError(
+                f"{what}: the range of '{key}' is {list(values)}. Give it {meaning}, {low:g} to {high:g} degrees."
+            )
+
+
+def own(said: Ranges, role: str) -> tuple[float, ...] | None:
+    """What is said of a body's role ("upper_arm.L"): of its side, else of both; None = nothing."""
+    return said.get(role, said.get(role.partition(".")[0]))
