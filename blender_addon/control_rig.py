@@ -13,7 +13,7 @@ from ..core.actor import base_role
 from ..core.anatomy import Anatomy, analyse
 from ..core.deforming import deforming
 from ..core.skeleton import Skeleton
-from . import controls, mapping, posing, rig
+from . import controls, mapping, posing, rig, switches
 from .posing import Posed
 from .puppet import Puppet
 
@@ -26,7 +26,7 @@ MAP = "dynamics_control"  # on a deforming bone: the control that the artist wan
 class Body:
     """whole: skeleton of all bones.  skeleton: of the bones that are simulated, rows (n,) their indices in the whole.
     owners: bone -> what owns it.  controlled: whether something owns bones of the body, so that controls must pose it.
-    found: the controls, once they are sought.
+    stages: the controls, once they are sought, and from which of the frames on.
     """
 
     whole: Skeleton
@@ -35,30 +35,48 @@ class Body:
     anatomy: Anatomy
     owners: dict[str, str]
     controlled: bool
-    found: controls.Found | None = None
+    stages: tuple[tuple[int, controls.Found], ...] = ()
+
+    @property
+    def by_control(self):
+        """Control -> the bones of the body that it moves, at any of the frames."""
+        out = {}
+        for _, found in self.stages:
+            for control, moved in found.by_control.items():
+                out[control] = list(dict.fromkeys([*out.get(control, []), *moved]))
+        return out
+
+    @property
+    def unreached(self):
+        """The bones that no control moves at some frame."""
+        return tuple(dict.fromkeys(name for _, found in self.stages for name in found.unreached))
 
     @property
     def fixed(self):
         """Bone -> what owns it, of those that no control moves either; toes go with their feet then."""
         if not self.controlled:
             return self.owners
-        if self.found is None:
-            return {}
         role = dict(zip(self.skeleton.names, self.anatomy.role, strict=True))
-        lost = [name for name in self.found.unreached if base_role(role[name]) != "toe"]
+        lost = [name for name in self.unreached if base_role(role[name]) != "toe"]
         return {name: _owner(self.whole, self.owners, name) or "something hidden" for name in lost}
 
     def of(self, clip):
         """A clip of all bones as one of the body's."""
         return replace(clip, rotation=clip.rotation[:, self.rows], position=clip.position[:, self.rows])
 
-    def seek(self, context, armature, frame, channels, row):
-        """Find the controls that move the body at a frame of the clip.  channels: of all bones, there in that row."""
+    def seek(self, context, armature, frames, channels):
+        """Find the controls that move the body at the first of the frames and wherever keyed switches turn.
+
+        channels: of all bones, at these frames and maybe others (ascending).
+        """
         names, _, parents = controls.watched(self.anatomy, self.skeleton.names)
         chosen = {getattr(bone, MAP) for bone in armature.pose.bones} - {""}
         with Puppet(context, armature, names, posing.SPAN * self.anatomy.size) as puppet:
-            puppet.at(frame, channels, row)
-            self.found = controls.find(puppet, self.owners, parents, chosen)
+            found = []
+            for k in switches.stages(context, armature, frames):
+                puppet.at(frames[k], channels, int(np.searchsorted(channels.frames, frames[k])))
+                found.append((k, controls.find(puppet, self.owners, parents, chosen)))
+        self.stages = tuple(found)
 
     def pose(self, context, armature, actor, clip, channels, reaction):
         """Generator of the Posed of a reaction.  clip, channels: at the keyed frames."""
@@ -67,7 +85,7 @@ class Body:
         return posing.pose(
             context,
             armature,
-            self.found,
+            self.stages,
             self.anatomy.size,
             channels,
             (clip.rotation[:, bones], clip.position[:, bones]),

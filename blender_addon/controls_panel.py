@@ -40,14 +40,14 @@ def look(context, armature):
         return "The bones of '{}' move by themselves: no control is needed.".format(armature.name), {}
     frame = context.scene.frame_current_final / timing.stretch(context.scene)
     _, _, channels = sample(context, armature, body.whole, [frame])
-    body.seek(context, armature, frame, channels, 0)
-    found = {name: [] for name in body.found.names}
-    for control, bones in body.found.by_control.items():
+    body.seek(context, armature, [frame], channels)
+    found = {name: [] for name in body.stages[0][1].names}
+    for control, bones in body.by_control.items():
         for bone in bones:
             found[bone].append(control)
     if not body.fixed:
         text = "{} controls move the {} bones of the body."
-        return text.format(len(body.found.by_control), len(found)), found
+        return text.format(len(body.by_control), len(found)), found
     name, owner = next(iter(body.fixed.items()))
     found.update(dict.fromkeys(body.fixed, []))
     text = "No control moves '{}', which {} owns. Give it one in the Bone panel, or mute that."

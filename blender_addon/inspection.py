@@ -90,7 +90,7 @@ def _situations(armature, facts):
         return dict.fromkeys(names, str(error))
     facts["warnings"] += [text for text in job.warnings if text not in facts["warnings"]]
     facts["feet_stand"] = _standing(job)
-    facts["controls"] = job.body.found.by_control if job.body.found is not None else {}
+    facts["controls"] = job.body.by_control
     return {name: _refusal(replace(job, hits=((named(name), job.hits[0][1]),))) for name in names}
 
 

@@ -195,7 +195,7 @@ def read(context, armature, situation, hit=None, *, further=(), settings=None, r
         clip, channels, plays, continuation = clips.read_on(context, armature, body.whole, frames, found)
     if body.controlled:
         clip = body.of(clip)
-        body.seek(context, armature, keys[0], channels, int(np.searchsorted(frames, keys[0])))
+        body.seek(context, armature, keys, channels)
     masses = measure(skeleton, anatomy, casting.masses(skeleton, anatomy, situation, settings))
     actor = Actor(skeleton, anatomy, masses, height or usual_height(anatomy), clip.scale < 0.0)
     return Job(

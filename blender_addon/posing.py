@@ -11,6 +11,7 @@ from . import delta
 from .channels import Target
 from .puppet import Puppet, rotation
 
+ASTRAY = 8e-3  # [rad] of error from which on a frame is begun again where the one before ended
 ONWARD = 0.7  # of a frame's step that the next one probably takes
 CLOSE = 0.15  # [rad] from the clip, within which controls are as far away as the pose is
 STILL = 1e-7  # [rad] below which the simulation leaves the clip alone
@@ -20,61 +21,91 @@ SPAN = 0.131  # of a figure's height: what a shift must measure to be as visible
 
 @dataclass(frozen=True, eq=False)
 class Posed:
-    """targets: control -> Target at the frames.  names: m watched bones.  turn: (T, m) [deg], shift: (T, m) [m on a
-    figure of 1.75 m] that they are off the simulated pose."""
+    """targets: control -> Target at the frames (T,).  names: m watched bones.  turn: (T, m) [deg], shift: (T, m) [m on
+    a figure of 1.75 m] that they are off the simulated pose."""
 
     targets: dict[str, Target]
+    frames: np.ndarray
     names: tuple[str, ...]
     turn: np.ndarray
     shift: np.ndarray
 
     @property
     def doubts(self):
-        """A sentence on every bone that its controls don't bring near enough."""
-        text = "Bone '{}' is up to {:.1f} degrees and {:.0f} mm off the simulated pose: its controls reach no further."
-        worst = zip(self.names, self.turn.max(axis=0), self.shift.max(axis=0), strict=True)
-        return [text.format(n, turn, 1e3 * shift) for n, turn, shift in worst if turn > NEAR_TURN or shift > NEAR_SHIFT]
+        """A sentence if controls don't bring every bone near enough: which is off by most, and when."""
+        if self.turn.max(initial=0.0) <= NEAR_TURN and self.shift.max(initial=0.0) <= NEAR_SHIFT:
+            return []
+        off = np.maximum(self.turn / NEAR_TURN, self.shift / NEAR_SHIFT)
+        k, worst = np.unravel_index(np.argmax(off), off.shape)
+        others = int((off.max(axis=0) > 1.0).sum()) - 1
+        text = "Bone '{}' is {:.1f} degrees and {:.0f} mm off the simulated pose at frame {:g}{}: "
+        text += "its controls reach no further."
+        more = ", {} others less".format(others) if others else ""
+        return [text.format(self.names[worst], self.turn[k, worst], 1e3 * self.shift[k, worst], self.frames[k], more)]
 
 
-def pose(context, armature, found, size, channels, clip, wanted):
+def pose(context, armature, stages, size, channels, clip, wanted):
     """A generator: yields progress 0..1, returns a Posed.
 
-    found: controls.Found.  size: the figure's height [rig units].  channels: of all bones, at the T frames.
-    clip, wanted: (q (T, m, 4), p (T, m, 3)) of the watched bones in armature space.
+    stages: (index of the frame from which on, controls.Found).  size: the figure's height [rig units].
+    channels: of all bones, at the T frames.  clip, wanted: (q (T, m, 4), p (T, m, 3)) of the watched bones in armature
+    space.
     """
-    frames, length = channels.frames, SPAN * size
-    x, left = np.zeros((len(frames), len(found.cost))), np.zeros((len(frames), 6 * len(found.names)))
-    held = probing.rows(found.firm).T
-    bent = found.reach & ~found.firm
-    groups = probing.colours(bent)
-    with Puppet(context, armature, found.names, length) as puppet:
-        puppet.use(found.blocks)
-
-        def refresh(at, shown):
-            return probing.jacobian(puppet.show, at, shown, length, groups, bent, carried(at, shown))
-
-        def carry(known, at, shown):
-            return np.where(held, carried(at, shown), known)
-
-        def carried(at, shown):
-            return held * probing.carried(*puppet.motions(at, shown[2]), shown, length)
-
-        counted = np.tile(np.repeat([name not in found.unreached for name in found.names], 3), 2).astype(float)
-        moves = probing.rows(bent).T
-        solver = probing.Solver(puppet.show, refresh, carry, length, found.cost, counted, moves, found.effect)
-        before = 0.0
+    frames, names, length = channels.frames, stages[0][1].names, SPAN * size
+    blocks = list(dict.fromkeys(block for _, found in stages for block in found.blocks))
+    begins = dict(stages)
+    left, before = np.zeros((len(frames), 6 * len(names))), 0.0
+    with Puppet(context, armature, names, length) as puppet:
+        puppet.use(blocks)
+        x, all_columns = np.zeros((len(frames), puppet.size)), dict(zip(blocks, puppet.columns, strict=True))
         for k, frame in enumerate(frames):
+            if k in begins:
+                puppet.use(begins[k].blocks)
+                solver = _solver(puppet, begins[k], begins[k].effect if k == 0 else None)
+                own = np.concatenate([np.zeros(0, dtype=int), *(all_columns[block] for block in begins[k].blocks)])
             start, goal = ((to_matrix(q[k]), p[k]) for q, p in (clip, wanted))
             away = float(np.abs(probing.difference(start, goal, length)).max())
             if away > STILL:
                 puppet.at(float(frame), channels, k)
-                x[k], left[k] = solver.solve(goal, _expected(x[:k], away, before))
+                x[k, own], left[k] = solver.solve(goal, _expected(x[:k, own], away, before))
+                if np.abs(solver.counted * left[k]).max() > ASTRAY:
+                    solver.known = None
+                    again = solver.solve(goal, x[max(k - 1, 0), own])
+                    if np.linalg.norm(again[1]) < np.linalg.norm(left[k]):
+                        x[k, own], left[k] = again
             before = away
             yield (k + 1.0) / len(frames)
+        puppet.use(blocks)
     targets = _targets(puppet, x, channels)
     off = left.reshape(len(frames), 2, -1, 3)
     turn, shift = np.linalg.norm(off, axis=-1).swapaxes(0, 1)
-    return Posed(targets, found.names, np.degrees(turn), shift * SPAN * HEIGHT)
+    return Posed(targets, frames, names, np.degrees(turn), shift * SPAN * HEIGHT)
+
+
+def _solver(puppet, found, known):
+    """The Solver of the controls that the puppet uses.  known: their Jacobian, None where the pose is another."""
+    held, bent = probing.rows(found.firm).T, found.reach & ~found.firm
+    groups = probing.colours(bent)
+
+    def refresh(at, shown):
+        return probing.jacobian(puppet.show, at, shown, puppet.length, groups, bent, carried(at, shown))
+
+    def carry(known, at, shown):
+        return np.where(held, carried(at, shown), known)
+
+    def carried(at, shown):
+        return held * probing.carried(*puppet.motions(at, shown[2]), shown, puppet.length)
+
+    return probing.Solver(
+        show=puppet.show,
+        refresh=refresh,
+        carry=carry,
+        length=puppet.length,
+        cost=found.cost,
+        counted=probing.rows(np.array([name not in found.unreached for name in found.names])).astype(float),
+        moves=probing.rows(bent).T,
+        known=known,
+    )
 
 
 def _expected(x, away, before):

@@ -9,10 +9,12 @@ import bpy
 import numpy as np
 
 from ..core.actor import base_role
+from ..core.bodies import HEIGHT
 from ..core.rotation import angle, conjugate, multiply, rotate
 from ..core.skeleton import Clip
 from . import clip as clips
-from .job import LEAD
+from . import mapping
+from .job import LEAD, pick
 
 LATER = (0.5, 1.0, 2.0)  # [s] after the reaction at which the clip is looked at again, where it still plays
 
@@ -109,6 +111,7 @@ def measured(job, reaction, at, before, after):
     clip_error_before_hit_deg: worst difference of any bone's orientation in the world from the clip before the hit.
     return_error_deg: the same from the end of the reaction on; None for a body that stays down.
     rest: how such a body lies, see `rested`.
+    pose_error: of a control rig, see `followed`.
     displaced: [x, y, z] how far off its clip the body goes on, world [scene units].
     """
     turns = deviations(job, before, after, at.during)
@@ -123,8 +126,30 @@ def measured(job, reaction, at, before, after):
         "time_to_peak_s": round(float(at.during[latest] - at.during[0]) / job.clip.fps, 4),
         "return_error_deg": None if job.stays else differences(before, after, at.after),
         "displaced": [round(float(x), 6) for x in displaced],
+        "pose_error": followed(job, reaction, after),
         "rest": rested(job, reaction, after, at.after) if job.falls and job.then is None else None,
         "clip_error_before_hit_deg": differences(before, after, at.before),
+    }
+
+
+def followed(job, reaction, after):
+    """How far Blender shows the bones of a control rig from the simulated pose, at the keyed frames; None elsewhere.
+
+    The mm are those of a figure of 1.75 m; bone, frame: of the worst turn.
+    """
+    if job.posed is None:
+        return None
+    clip, actor = pick(job.clip, job.keyed), job.actor
+    rows = [actor.skeleton.names.index(name) for name in job.posed.names]
+    at = np.searchsorted(after.frames, job.frames)
+    q, p = (values[:, rows] for values in mapping.armature_poses(actor, clip, *reaction.poses(clip)))
+    turn = np.degrees(angle(after.clip.rotation[at][:, rows], q))
+    shift = 1e3 * HEIGHT / actor.anatomy.size * np.linalg.norm(after.clip.position[at][:, rows] - p, axis=-1)
+    frame, bone = np.unravel_index(np.argmax(turn), turn.shape)
+    numbers = {"max_deg": turn.max(), "mean_deg": turn.mean(), "max_mm": shift.max(), "mean_mm": shift.mean()}
+    return {name: round(float(value), 4) for name, value in numbers.items()} | {
+        "bone": job.posed.names[bone],
+        "frame": float(job.frames[frame]),
     }
 
 

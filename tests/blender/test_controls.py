@@ -7,7 +7,7 @@ import addon_utils
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import actions, layer, mapping
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions, layer, mapping, report
 from bl_ext.user_default.parametric_dynamics.blender_addon import job as jobs
 from bl_ext.user_default.parametric_dynamics.core import react, situation
 from bl_ext.user_default.parametric_dynamics.core.rotation import to_matrix
@@ -51,6 +51,8 @@ def test_deforming_bones_follow_the_simulation(walker, name):
     first, last = walker.animation_data.action.frame_range
     state = tools.file_state()
     job, reaction = solved(walker, name)
+    moments = report.moments(job)
+    original = report.original(bpy.context, job, moments)
     assert tools.differences(state, tools.file_state()) == []  # nothing is written yet
     outside = np.concatenate((np.arange(first, job.frames[0]), np.arange(np.ceil(job.frames[-1]), last + 3.0)))
     before = rigify_walk.shown(walker, bones, outside)
@@ -68,6 +70,10 @@ def test_deforming_bones_follow_the_simulation(walker, name):
     print(name, "worst", off.max(), "deg", away.max(), "mm")
     assert off.max() <= TURN, names[int(off.max(axis=0).argmax())]
     assert away.max() <= SHIFT, names[int(away.max(axis=0).argmax())]
+    told = report.measured(job, reaction, moments, original, report.shown(bpy.context, job, moments.all))["pose_error"]
+    assert told["max_deg"] == pytest.approx(off.max(), abs=0.03)
+    assert told["max_mm"] == pytest.approx(away.max(), abs=0.1)
+    assert 0.0 < told["mean_deg"] < told["max_deg"] and told["frame"] in job.frames
     moved = between(unit(rigify_walk.shown(walker, bones, job.frames)), unit(clip)).max()
     assert moved > 10.0  # the match is no match with the clip
 

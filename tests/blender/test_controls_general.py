@@ -88,7 +88,7 @@ def test_controls_are_found_by_what_they_move(puppet):
     job, reaction = solved(puppet)
     assert job.body.controlled and job.body.fixed == {}
     assert all(name.startswith("ctl-") for name in job.posed.targets)
-    assert job.body.found.by_control["ctl-hand.L"] == ["hand.L"]
+    assert job.body.by_control["ctl-hand.L"] == ["hand.L"]
     assert job.posed.turn.max() < TURN and job.posed.shift.max() < SHIFT
     peaks = reaction.peaks()
     assert peaks["upper_arm.L"] > 5.0
@@ -130,11 +130,51 @@ def test_the_artists_map_names_a_control(puppet):
             bone.custom_shape = shape
     body = control_rig.read(bpy.context, puppet)
     job = jobs.read(bpy.context, puppet, situation.named("chest_front"))
-    assert "head" in job.body.found.unreached
+    assert "head" in job.body.unreached
     setattr(puppet.pose.bones["head"], control_rig.MAP, "ctl-head")
     job = jobs.read(bpy.context, puppet, situation.named("chest_front"))
-    assert "ctl-head" in job.body.found.by_control and not job.body.found.unreached
+    assert "ctl-head" in job.body.by_control and not job.body.unreached
     assert body.controlled
+
+
+def _switching(puppet, frames):
+    """Another control for the left hand, to which the clip goes over within the frames."""
+    bpy.ops.object.mode_set(mode="EDIT")
+    edit = puppet.data.edit_bones
+    old, new = edit["ctl-hand.L"], edit.new("other")
+    new.head, new.tail, new.roll, new.use_deform, new.parent = old.head, old.tail, old.roll, False, old.parent
+    bpy.ops.object.mode_set(mode="OBJECT")
+    hand = puppet.pose.bones["hand.L"]
+    other = hand.constraints.new("COPY_TRANSFORMS")
+    other.target, other.subtarget = puppet, "other"
+    for frame, value in zip(frames, np.linspace(0.0, 1.0, len(frames)), strict=True):
+        for constraint, influence in ((hand.constraints[0], 1.0), (other, value)):
+            constraint.influence = influence
+            constraint.keyframe_insert("influence", frame=frame)
+
+
+def test_a_switch_that_turns_within_the_reaction_is_respected(puppet):
+    """Until it turns one control holds the hand, then the other; its keys stay as they are."""
+    job = jobs.read(bpy.context, puppet, situation.named("shoulder_front"))
+    turn = float(np.ceil(job.frames[0])) + 6.0
+    _switching(puppet, (turn - 1.0, turn))
+    job, reaction = solved(puppet)
+    (_, before), (k, after) = job.body.stages
+    assert job.frames[k] == turn
+    assert "ctl-hand.L" in before.by_control and "other" not in before.by_control
+    assert "other" in after.by_control and "ctl-hand.L" not in after.by_control
+    assert job.posed.turn.max() < TURN and job.posed.shift.max() < SHIFT and job.posed.doubts == []
+    moved = job.posed.targets["other"].rotation is not None
+    assert moved and job.posed.targets["ctl-hand.L"].rotation is not None
+
+
+def test_a_switch_that_turns_slowly_is_refused_by_bone_and_property(puppet):
+    first = jobs.read(bpy.context, puppet, situation.named("shoulder_front")).frames[0]
+    _switching(puppet, np.arange(np.ceil(first), np.ceil(first) + 12.0))
+    state = tools.file_state()
+    with pytest.raises(errors.CoreError, match="Bone 'hand.L' changes its switch .*influence.* at too many frames"):
+        solved(puppet)
+    assert tools.differences(state, tools.file_state()) == []
 
 
 def test_finding_controls_tells_the_artist_and_changes_nothing(puppet):
