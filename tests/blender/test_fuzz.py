@@ -14,7 +14,7 @@ from bl_ext.user_default.parametric_dynamics.blender_addon import actions, layer
 from .interface_tools import OPS, add_demo
 from .layer_tools import differences, file_state, set_frame
 
-LIVES = {(4, 2): range(70), (4, 5): range(70, 140), (5, 2): range(140, 210)}.get(bpy.app.version[:2], range(5))
+LIVES = {(4, 2): range(67), (4, 5): range(67, 134), (5, 2): range(134, 201)}.get(bpy.app.version[:2], range(5))
 LENGTH = 8
 
 
