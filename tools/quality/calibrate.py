@@ -29,7 +29,7 @@ from . import answers, calibrate_page, directions
 TARGET = directions.TARGET.parent / "calibration.md"
 CELLS = [
     *((rig, name) for rig in ("demo", "kaykit", "cyberpunk", "pab")
-      for name in ("chest_front", "chest_back", "shoulder_front", "shoulder_inside", "belly_bullet", "back_punch")),
+      for name in ("chest_front", "chest_back", "shoulder_front", "belly_bullet")),
     *((rig, name) for rig in ("fox", "wolf") for name in ("breast_bullet", "flank_bullet")),
 ]  # fmt: skip
 # What is chosen, each of a list of values: fields of `Situation`, then constants of modules.
