@@ -1,9 +1,14 @@
-"""The descent that chooses the parameter set descends."""
+"""The parameter set is the one that docs/calibration.md tells, and the descent that chose it descends."""
+
+import re
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("mujoco")
 from tools.quality import calibrate  # noqa: E402  it imports MuJoCo
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "calibration.md"
 
 
 def bowl(values):
@@ -28,3 +33,8 @@ def test_descent_keeps_its_budget():
 def test_what_shows_too_little_costs():
     seen, faint = (calibrate.Answer("good", 0.0, way, 30.0) for way in (12.0, 4.0))
     assert seen.cost == 0.0 and faint.cost == pytest.approx(0.6)
+
+
+def test_the_code_has_the_set_that_was_chosen():
+    rows = re.findall(r"^\| (\w+) \| [\d.]+ \| ([\d.]+) \|$", PAGE.read_text(encoding="utf-8"), re.M)
+    assert {key: float(value) for key, value in rows} == calibrate.present()

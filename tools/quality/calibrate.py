@@ -29,7 +29,7 @@ from . import answers, calibrate_page, directions
 TARGET = directions.TARGET.parent / "calibration.md"
 CELLS = [
     *((rig, name) for rig in ("demo", "kaykit", "cyberpunk", "pab")
-      for name in ("chest_front", "chest_back", "shoulder_front", "belly_bullet")),
+      for name in ("chest_front", "chest_back", "shoulder_front", "shoulder_back", "belly_bullet")),
     *((rig, name) for rig in ("fox", "wolf") for name in ("breast_bullet", "flank_bullet")),
 ]  # fmt: skip
 # What is chosen, each of a list of values: fields of `Situation`, then constants of modules.
@@ -45,7 +45,7 @@ GRID = {
 CONSTANTS = {"SOFT": tuning, "HASTE": steps}
 PLAIN, TURN = 10.0, 15.0  # [cm] way of the struck point, [deg] turn of the chest, hit there or above, that show plainly
 GRADES = {"good": 0.0, "less good": 0.5, "bad": 1.0}
-BUDGET, PROCESSES = 40, 2  # sets that are tried at most
+BUDGET, PROCESSES = 30, 2  # sets that are tried at most
 SEEN = 1.0  # [s] from the hit in which the chest's turn is looked for
 
 
