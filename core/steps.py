@@ -13,7 +13,7 @@ import numpy as np
 from .plan import Move, Plan, Span
 from .rotation import Array
 from .stance import Stance
-from .support import ahead, fall, nearest, smooth
+from .support import ahead, fall, homeward, nearest, smooth
 
 HASTE = 0.6  # how much farther than the capture point the pressure goes, as part of its way off
 ROUND = 0.05  # [m] by which soles reach beyond the line along their middle
@@ -151,9 +151,9 @@ class Walker:
             if self.due[leg] < 0 or left < LATE or stance.times[k] < self.blow - 1e-6:
                 continue
             left = min(left, FORESEEN)
-            capture = ahead(self.x + self.v / pace, p, pace, left)
             if self.since[leg] < 0:
-                off = capture - self.home
+                now = self.x + self.v / pace
+                off = homeward(now - self.home, ahead(now, p, pace, left) - self.home)
                 size = float(np.linalg.norm(off))
                 late = stance.times[self.due[leg]] > self.end - 0.5 * HOME
                 part = 0.0 if late else max(size - FREE, 0.0) / max(size, 1e-12)
