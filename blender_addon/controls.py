@@ -29,7 +29,7 @@ UNREACHED = 0.6  # part of every motion of a joint that no control makes: above 
 FIRM = 0.01  # part of a bone's motion by which it may miss that of a piece of its control
 TRIAL = probing.STEP * np.array([1.0, 0.7, 1.3])  # of the values of a block, to see what it moves
 ARTIST, JOINTS, WHOLE, TEARS = range(4)
-ODD = 10.0  # cost of what stretches, against what turns joints
+ODD = 3.0  # cost of what stretches, against what turns joints
 
 
 @dataclass(eq=False)

@@ -11,7 +11,7 @@ from . import delta
 from .channels import Target
 from .puppet import Puppet, rotation
 
-ASTRAY = 8e-3  # [rad] of error from which on a frame is begun again where the one before ended
+ASTRAY = 6e-3  # [rad] of error from which on a frame is begun again, from the one before and from where it ended
 ONWARD = 0.7  # of a frame's step that the next one probably takes
 CLOSE = 0.15  # [rad] from the clip, within which controls are as far away as the pose is
 STILL = 1e-7  # [rad] below which the simulation leaves the clip alone
@@ -68,9 +68,11 @@ def pose(context, armature, stages, size, channels, clip, wanted):
             if away > STILL:
                 puppet.at(float(frame), channels, k)
                 x[k, own], left[k] = solver.solve(goal, _expected(x[:k, own], away, before))
-                if np.abs(solver.counted * left[k]).max() > ASTRAY:
+                for onward in (False, True, True):
+                    if np.abs(solver.counted * left[k]).max() < ASTRAY:
+                        break
                     solver.known = None
-                    again = solver.solve(goal, x[max(k - 1, 0), own])
+                    again = solver.solve(goal, x[k if onward else max(k - 1, 0), own])
                     if np.linalg.norm(again[1]) < np.linalg.norm(left[k]):
                         x[k, own], left[k] = again
             before = away
