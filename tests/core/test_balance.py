@@ -327,3 +327,11 @@ def test_a_body_afloat_comes_back_by_itself(skeleton):
     most = float(shift.max())
     assert most == pytest.approx(1.0 / (np.e * found.pace[60]), rel=0.06)  # x = v t exp(-w t), and half a sample
     assert shift[found.times > blow.start + 2.0].max() < 0.05 * most
+
+
+def test_a_pressure_that_brakes_is_not_foreseen_to_throw_the_weight_back():
+    """Left where it brakes it would; what runs away, or goes aside, is foreseen as it is."""
+    now, over = np.array([0.03, 0.0]), np.array([-0.2, 0.01])
+    np.testing.assert_allclose(support.homeward(now, over), [0.0, 0.01], atol=1e-15)
+    np.testing.assert_allclose(support.homeward(now, np.array([0.1, -0.02])), [0.1, -0.02], atol=0)
+    np.testing.assert_allclose(support.homeward(np.zeros(2), over), over, atol=0)
