@@ -28,7 +28,7 @@ from .situation import Situation
 from .skeleton import Clip
 from .stage import SUBSTEP, Stage
 
-TURN = 0.2  # [rad] most turn of a body in a sub-step: nobody expects a limp body back on a path
+TURN = 0.1  # [rad] most turn of a body in a sub-step: nobody expects a limp body back on a path
 NEARBY = 1.0  # [s] around a blow in which the clip shows where the floor is
 
 

@@ -34,7 +34,7 @@ def between(actor: Actor, model: Model, moving: np.ndarray) -> Flesh | None:
         return None
     pairs = np.array(found)
     mass, omega = actor.masses.mass[bones[bodies]][pairs].min(axis=1), 2.0 * np.pi * FREQUENCY
-    return Flesh(capsules, pairs, omega**2 * mass, 2.0 * RATIO * omega * mass)
+    return Flesh(capsules, pairs, omega**2 * mass, 2.0 * RATIO * omega * mass, mass)
 
 
 def _part(role: str) -> str:

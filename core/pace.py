@@ -18,7 +18,7 @@ APART, WHOLE = 0.08, 0.3  # [rad] most turn of a body in a sub-step, off the cli
 FINEST = SUBSTEP * 0.5**HALVINGS - 1e-9  # [s] for turns that are too fast
 LAST_RESORT = FINEST / 8.0  # [s] where all else breaks down
 FRESH = 0.1  # [s] after a contact, up to which sub-steps are at most half as long, and in it a quarter
-TAIL = (0.7, 1.0)  # [s] after the last contact, from where on calm sub-steps are twice and four times as long
+TAIL = (0.7, 1.2)  # [s] after the last contact, from where on calm sub-steps are twice and four times as long
 
 
 @dataclass(frozen=True, eq=False)

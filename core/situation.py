@@ -79,14 +79,14 @@ class Situation:
     drive: str = "impulse"
     simulate: tuple[str, ...] = ("spine", "neck", "head", "clavicle", "upper_arm", "forearm", "hand")
     support: tuple[str, ...] = ("pelvis", "thigh", "shin", "foot")
-    frequency: float = 1.1
+    frequency: float = 1.3
     ratio: float = 0.7
     taper: float = 1.8
     tone: float = 0.3
     falloff: float = 0.85
     recovery: float = 0.8
     share: float = 1.0
-    base_frequency: float = 0.5
+    base_frequency: float = 0.8
     coupled: bool = True
     end: str = "return"
     knock_out: float = 0.3

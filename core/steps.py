@@ -15,7 +15,7 @@ from .rotation import Array
 from .stance import Stance
 from .support import ahead, fall, homeward, nearest, smooth
 
-HASTE = 0.6  # how much farther than the capture point the pressure goes, as part of its way off
+HASTE = 0.8  # how much farther than the capture point the pressure goes, as part of its way off
 ROUND = 0.05  # [m] by which soles reach beyond the line along their middle
 HELP, MORE = 0.08, 0.3  # [m] that arms and trunk do for the balance, and more towards the end of the reaction
 FREE = 0.03  # [m] that the pressure under a foot makes up for without the foot being put elsewhere

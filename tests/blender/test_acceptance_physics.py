@@ -53,8 +53,9 @@ def test_a_direction_given_is_the_direction_taken(rig):
 
 
 def test_twice_the_impulse_is_twice_the_motion(rig):
-    one, two = (tools.solved(rig, impulse=impulse)[1].peaks() for impulse in (0.1, 0.2))
-    seen = [name for name, peak in one.items() if peak > 0.001]
+    """Of all that turns by more than a simulation goes to sleep on, which may be at any time."""
+    one, two = (tools.solved(rig, impulse=impulse)[1].peaks() for impulse in (0.5, 1.0))
+    seen = [name for name, peak in one.items() if peak > 0.05]
     assert len(seen) > 10
     assert [two[name] / one[name] for name in seen] == pytest.approx([2.0] * len(seen), rel=ALIKE)
 
@@ -71,9 +72,11 @@ def test_more_mass_less_motion(rig):
 
 
 def test_a_chest_hit_travels_outwards(rig):
-    """A joint is farthest from its place in the clip no sooner than the joint that carries it, the last one later.
+    """A joint has gone half of its way off the clip no sooner than one that carries it, the last one later:
+    where it is farthest is late and flat, and steps have their say in it.
 
-    Seen from the pelvis, which goes where the feet catch it.
+    Seen from the pelvis, which goes where the feet catch it.  About its elbow an arm that is dragged along turns; that
+    hardly leaves its place.
     """
     job, reaction = tools.solved(rig, "chest_front")
     _, place = job.actor.canonical(job.clip)
@@ -81,8 +84,9 @@ def test_a_chest_hit_travels_outwards(rig):
     off = pushed - place
     away = np.linalg.norm(off - off[:, [job.actor.names.index("Body")]], axis=-1)
     assert away.max() > 0.02
-    late = {name: job.clip.frames[np.argmax(away[:, i])] - FRAME for i, name in enumerate(job.actor.names)}
-    arms = [("Torso", f"UpperArm.{side}", f"LowerArm.{side}", f"Hand.{side}") for side in "LR"]
+    half = np.argmax(away > 0.5 * away.max(axis=0), axis=0)
+    late = dict(zip(job.actor.names, job.clip.frames[half] - FRAME, strict=True))
+    arms = [("Torso", f"UpperArm.{side}", f"Hand.{side}") for side in "LR"]
     for chain in (("Torso", "Chest", "Neck", "Head"), *arms):
         times = [late[name] for name in chain]
         assert times == sorted(times) and times[0] < times[-1], (chain, times)

@@ -189,7 +189,7 @@ def test_flesh_brakes_arms_that_swing_together_and_keeps_momentum():
     model, place, capsules = two_arms()
     reference = standing(model, 960, H / 8, place)
     pairs, omega = capsules.pairs(model), 2.0 * np.pi * 5.0
-    flesh = Flesh(capsules, pairs, np.full(len(pairs), omega**2), np.full(len(pairs), omega))
+    flesh = Flesh(capsules, pairs, np.full(len(pairs), omega**2), np.full(len(pairs), omega), np.ones(len(pairs)))
     start = reference.state(0)
     start.twist[1, 2], start.twist[2, 2] = -3.0, 2.0
 

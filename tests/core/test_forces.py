@@ -102,7 +102,7 @@ def every_force(model, reference):
         "swing": swing,
         "swing about rest": SwingTwist.of_rest(model, reference, swing, rest),
         "viscous": Viscous(m, 100.0 * one),
-        "flesh": Flesh(thick, pairs, 100.0 * some, some).of_clip(kinematics(model, reference.arrivals())),
+        "flesh": Flesh(thick, pairs, 100.0 * some, some, some).of_clip(kinematics(model, reference.arrivals())),
         "contacts": Contacts(
             [
                 Ground(m, points, 0.1 * one, origin=np.array([0.0, 0.0, 0.3])).of_clip(model, reference),
