@@ -72,8 +72,7 @@ def test_the_mesh_lies_on_the_floor_and_stays(fallen):
     falling = np.arange(np.ceil(hit), np.ceil(hit + 4.0 * fps), 3.0)
     heights = [size * (lowest(rig, frame) - floor) for frame in falling]
     sunk = np.array([h.min() for h in heights])
-    assert sunk.min() > -0.03, "for an instant: a straight arm that the whole body falls on"
-    assert sunk[falling > hit + 2.0 * fps].min() > -0.01
+    assert sunk.min() > -0.01
     assert heights[-1].max() < 0.6 * heights[0].max(), "no part of it stands"
     rest = np.ceil(hit + 4.0 * fps)
     moments = np.concatenate((np.arange(rest, rest + 6.0), [end + 40.0, end + 200.0]))

@@ -74,9 +74,8 @@ def test_it_falls_as_fast_as_a_body_does(fallen, clip):
 
 
 def test_it_does_not_sink_into_the_floor(fallen, clip):
-    since, height, _ = surface(fallen, clip)
-    assert height.min() > -0.03, "for an instant: a straight arm that the whole body falls on"
-    assert height[since > since[-1] - 0.3].min() > -0.01
+    _, height, _ = surface(fallen, clip)
+    assert height.min() > -0.01
 
 
 def test_it_stays_while_the_clip_walks_on(fallen, clip):
