@@ -14,8 +14,10 @@ from .actor import Actor
 from .model import Model
 from .react import Reaction
 from .reference import to_joints, to_world
+from .resample import linear
 from .rotation import Array, multiply, rotate, slerp
 from .skeleton import Clip
+from .support import smooth
 
 PAUSE = 0.4  # [s] for which a body that has fallen lies still before it goes on
 ROOM = 0.3  # [s] of the action that must be left after the frame at which it begins
@@ -65,18 +67,13 @@ class HandOver:
         return q, p
 
     def _played(self, since: Array) -> tuple[Array, Array]:
-        """The action's poses so long after its beginning, its last one held."""
+        """The action's poses so long after its beginning, its last one held; straight between frames, which a cubic
+        would leave: feet would dip into the floor."""
         at = np.clip(since, 0.0, self.times[-1])
         k = np.clip(np.searchsorted(self.times, at, side="right") - 1, 0, len(self.times) - 2)
         part = (at - self.times[k]) / (self.times[k + 1] - self.times[k])
         q = slerp(self.rotation[k], self.rotation[k + 1], np.broadcast_to(part[:, None], self.rotation[k].shape[:-1]))
-        return q, self.position[k] + part[:, None, None] * (self.position[k + 1] - self.position[k])
-
-
-def smooth(x: Array) -> Array:
-    """0 to 1 with no velocity at either end."""
-    x = np.clip(x, 0.0, 1.0)
-    return x * x * (3.0 - 2.0 * x)
+        return q, linear(self.times, self.position, at)
 
 
 def hand_over(reaction: Reaction, clip: Clip, action: Clip, seconds: float, until: float) -> Reaction:

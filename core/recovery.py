@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from . import stance, steps
+from . import stance, steps, tuning
 from .actor import Actor
 from .blows import Blow
 from .footing import Footing
@@ -95,9 +95,7 @@ def _struck(actor: Actor, found: Stance, blows: Sequence[Blow]) -> tuple[Array, 
         for i, limb in enumerate(found.limbs):
             if blow.struck not in _leg(actor, limb):
                 continue
-            back = 0.5 * (1.0 - np.cos(np.pi * np.clip(since / max(situation.recovery, 1e-9), 0.0, 1.0)))
-            lost = np.where(since > -1e-6, (1.0 - situation.tone) * (1.0 - back), 0.0)
-            weak[:, i] = np.maximum(weak[:, i], lost)
+            weak[:, i] = np.maximum(weak[:, i], np.where(since > -1e-6, tuning.lost(situation, since), 0.0))
             if not found.down[k, i] or situation.drive == "velocities":
                 lands = -1 if found.down[k, i] else found.lands(k, i)
                 ready = found.times[lands] if lands >= 0 else blow.start + situation.recovery

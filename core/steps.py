@@ -179,7 +179,7 @@ class Walker:
         steps = []
         if np.linalg.norm(off) > self.round(k):
             for leg in range(len(carries)):
-                steps += self._catch(k, leg, carries, capture)
+                steps.append(self._catch(k, leg, carries, capture))
         elif away.max() > OUT:
             leg = int(np.argmax(away))
             if self._can_go_home(k, leg, carries, capture):
@@ -197,8 +197,8 @@ class Walker:
         self.rise[leg] = min(LIFT + HIGHER * way, HIGHEST)
         self.moves.append(Move(leg, float(times[k]), float(times[due]), (float(goal[0]), float(goal[1]))))
 
-    def _catch(self, k: int, leg: int, carries: np.ndarray, capture: Array) -> list[tuple[float, int, Array, float]]:
-        """[(cost, leg, goal, seconds)] of a step with this leg to where the weight will be."""
+    def _catch(self, k: int, leg: int, carries: np.ndarray, capture: Array) -> tuple[float, int, Array, float]:
+        """(cost, leg, goal, seconds) of a step with this leg to where the weight will be."""
         stance, pace = self.stance, float(self.stance.pace[k])
         others = carries & (np.arange(len(carries)) != leg)
         points = self.pressure_points(k, others)
@@ -213,7 +213,7 @@ class Walker:
             goal = self._reached(k, leg, goal, seconds, on)
             seconds = SWING + FARTHER * float(np.linalg.norm(goal - self.feet[leg]))
         cost = float(np.linalg.norm(goal - self.feet[leg])) + 2.0 * max(APART - self._room(k, leg, goal)[0], 0.0)
-        return [(cost, leg, goal, seconds)]
+        return cost, leg, goal, seconds
 
     def _apart(self, k: int, leg: int, goal: Array) -> Array:
         """The goal, but on the leg's own side of the other as far as the clip's foot is there."""

@@ -89,12 +89,12 @@ def tone(actor: Actor, blows: list[tuple[Situation, int, Array]]) -> Array:
     """
     left = np.ones((len(blows[0][2]), len(actor.names)))
     for situation, struck, since in blows:
-        lost = np.where(since >= -1e-6, _lost(situation, since), 0.0)
-        left = left * (1.0 - lost[:, None] * situation.falloff ** joints_between(actor.parent, struck))
+        taken = np.where(since >= -1e-6, lost(situation, since), 0.0)
+        left = left * (1.0 - taken[:, None] * situation.falloff ** joints_between(actor.parent, struck))
     return left
 
 
-def _lost(situation: Situation, since: Array) -> Array:
+def lost(situation: Situation, since: Array) -> Array:
     """(K,) what a blow takes from the muscles at the struck body, by time since [s]."""
     if situation.tone_curve:
         return 1.0 - curve.at(situation.tone_curve, since)

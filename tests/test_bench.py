@@ -132,5 +132,6 @@ def test_the_reaction_has_25_bones_and_lasts_2_s():
     done = reaction.upper_body()()
     assert len(done.actor.names) == 25 and "thigh.L" not in done.peaks()
     assert 5.0 < max(done.peaks().values()) < 120.0
-    assert -1e-9 < done.times[-1] - done.times[0] - 2.0 < 4.0 * SUBSTEP  # the last may be long
+    assert done.times[-2] - done.times[0] < 2.0 <= done.times[-1] - done.times[0] + 1e-9
+    assert done.times[-1] - done.times[-2] < 4.0 * SUBSTEP + 1e-9
     json.dumps(benchmark.table([], {"machine": "here"}))

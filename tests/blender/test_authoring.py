@@ -59,7 +59,7 @@ class TestBoneValueFiles:
         assert settings.recipe(demo) == before
 
     def test_masses_weigh(self, demo, folder):
-        """A file that makes the neck as heavy as the spine slows what the spine alone would carry along."""
+        """A file of radii makes the neck as heavy as the spine."""
         from bl_ext.user_default.parametric_dynamics.blender_addon import recipe
 
         (folder / "radius.txt").write_text("Bip01 Spine1 | 10\nBip01 Spine2 | 10\nBip01 Neck | 10\n")

@@ -39,6 +39,7 @@ class TestOtherBlenders:
         shown = joints(hit, FRAMES)
         assert getattr(OPS, operator)() == {"FINISHED"}
         assert farthest(joints(hit, FRAMES), shown) < 0.1
+        assert names(hit) == [] and layers(hit) == []
 
     def test_fingerprints_are_of_plain_numbers(self, hit, monkeypatch):
         """NumPy's own write themselves otherwise from version to version."""

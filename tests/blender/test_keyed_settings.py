@@ -117,7 +117,7 @@ class TestLife:
     def test_flatten(self, rig):
         OPS.apply_hit_reaction(frame=10.0)
         shown = joints(rig, FRAMES)
-        OPS.flatten()
+        assert OPS.flatten() == {"FINISHED"} and names(rig) == []
         assert farthest(joints(rig, FRAMES), shown) < 0.1
         plays(rig)
 
@@ -128,7 +128,9 @@ def test_in_the_clip_nothing_changes(demo):
     set_frame(3)
     before = file_state()
     OPS.apply_hit_reaction(frame=10.0)
+    assert len(names(demo)) == 1
     OPS.remove_all()
+    assert names(demo) == []
     set_frame(3)
     assert differences(before, file_state()) == []
 

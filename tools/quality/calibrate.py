@@ -2,8 +2,8 @@
 
 ENVS/core/bin/python -m tools.quality.calibrate DATA_FOLDER [ratio=0.7 ...]    writes docs/calibration.md
 
-Begins at the set that the code has, with the values that are given, and is compared with the code's.  So a second run
-without any stays where the first one ended.
+Begins at the set that the code has, with the values that are given, and is compared with the code's.  The descent
+doesn't see the tests of physics: what the code takes of its end must hold there, and the page must say so.
 """
 
 import subprocess

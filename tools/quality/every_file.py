@@ -10,8 +10,9 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-TARGET = ROOT / "docs" / "every_file.md"
+from . import measured
+
+TARGET = measured.ROOT / "docs" / "every_file.md"
 VERSIONS = ("bpy-4.2", "bpy-4.5", "bpy-5.2")
 SUFFIXES = (".glb", ".gltf", ".fbx", ".bvh", ".blend", ".vrm", ".vrma")
 LIMIT = 600  # seconds for a file
@@ -37,7 +38,8 @@ def swept(python, data, situation, paths):
     while len(results) < len(paths):
         left = [path for path in paths if path not in results]
         command = [str(python), "-m", "tools.quality.every_file", "--worker", str(data), situation, *left]
-        worker = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        worker = subprocess.Popen(command, cwd=measured.ROOT, text=True, **pipes)
         for line in worker.stdout:
             if line.startswith('{"path"'):
                 row = json.loads(line)
@@ -117,9 +119,8 @@ def farthest(np, a, b, size):
 
 
 def page(situation, paths, found):
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=ROOT).stdout
     out = ["# Every file in every Blender", ""]
-    out += [INTRO.format(commit.strip(), situation), ""]
+    out += [INTRO.format(measured.commit(), situation), ""]
     out += ["| file | {} |".format(" | ".join(v.removeprefix("bpy-") for v in found))]
     out += ["|---" * (len(found) + 1) + "|"]
     for path in paths:

@@ -11,8 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-TARGET = ROOT / "docs" / "versions.md"
+from . import measured
+
+TARGET = measured.ROOT / "docs" / "versions.md"
 VERSIONS = ("4.2", "4.5", "5.2")
 FRAMES = range(1, 31)
 HUMAN = 1750.0  # [mm]
@@ -44,7 +45,7 @@ def step(version, what, *files):
     from .. import environments
 
     command = [str(environments.python("bpy-" + version)), "-m", "tools.quality.versions", what, *map(str, files)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=measured.ROOT, capture_output=True, text=True)
     line = next((line for line in done.stdout.splitlines() if line.startswith('{"facts"')), None)
     facts = json.loads(line)["facts"] if line else {"fault": done.stderr[-400:]}
     print(version, what, *(Path(file).name for file in files), facts, flush=True)
@@ -135,9 +136,8 @@ def run(what, files):
 
 
 def page(rows):
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=ROOT).stdout
     out = ["# Files from Blender to Blender", ""]
-    out += [INTRO.format(commit.strip()), ""]
+    out += [INTRO.format(measured.commit()), ""]
     out += ["| made in | opened and saved without the add-on in | opened in | shown | reactions | updated | removed |"]
     out += ["|---|---|---|---|---|---|---|"]
     out += ["| {} | {} | {} | {} |".format(maker, by or "–", reader, told(facts)) for maker, by, reader, facts in rows]
