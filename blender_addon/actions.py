@@ -86,18 +86,24 @@ def is_setting(path: str) -> bool:
 
 
 def only_settings(anim: Any) -> bool:
-    """Whether the active action holds keys of settings and nothing else: then it is no clip and hides none."""
-    played = _played(anim.action, slot_of(anim))
-    return bool(played) and all(is_setting(curve.data_path) for curve in played)
+    """Whether the action of an AnimData or a strip holds keys of settings and nothing else: then it is no clip."""
+    found = False
+    for curve in _played(anim.action, slot_of(anim)):  # asked by every poll: the first key of a clip will do
+        if not is_setting(curve.data_path):
+            return False
+        found = True
+    return found
 
 
-def _played(action: Any, slot: Any) -> list[Any]:
+def _played(action: Any, slot: Any) -> Iterator[Any]:
     """Every f-curve of the action that plays through the slot (the slot is not looked at before 4.4)."""
     if action is None:
-        return []
+        return
     if not LAYERED:
-        return list(action.fcurves)
-    return [curve for bag in _bags(action, slot) for curve in bag.fcurves] if slot is not None else []
+        yield from action.fcurves
+    elif slot is not None:
+        for bag in _bags(action, slot):
+            yield from bag.fcurves
 
 
 def all_curves(action: Any) -> list[Any]:

@@ -12,7 +12,7 @@ A recipe is TOML:
 
 import time
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import bpy
@@ -75,9 +75,12 @@ def _require(fits, path, key, wanted):
 
 
 def run(options, plan, react):
-    """Make the takes one after the other; a dict about each.  react(opened, hits) -> commands.Done."""
+    """Make the takes of a plan whose clips are `expanded`, one after the other; a dict about each.
+
+    react(opened, hits) -> commands.Done.
+    """
     taken = set()
-    for clip in _clips(options, plan):
+    for clip in plan.clips:
         try:
             opened = files.open_input(options.input, options.clip, options.armature, clip or options.action)
         except CoreError as error:
@@ -89,18 +92,20 @@ def run(options, plan, react):
             yield _take(options, plan, opened, entry, react, taken)
 
 
-def _clips(options, plan):
-    """Names of the clips, with all that move the body in the place of the star; CoreError where one isn't there."""
+def expanded(options, plan):
+    """The plan with all clips that move the body in the place of the star; CoreError where one isn't there."""
     if plan.clips == (None,) or (options.clip is not None and ALL not in plan.clips):
-        return plan.clips
+        return plan
     opened = files.open_input(options.input, options.clip, options.armature, options.action)
     found = choosing.candidates(bpy.data.objects[opened.armature])
+    if not found:
+        raise choosing.InputError(choosing.still(Path(options.input), bpy.data.objects[opened.armature]))
     if ALL in plan.clips:
         most = max(item.bones for item in found)
-        return tuple(sorted(item.title for item in found if 2 * item.bones >= most))
+        return replace(plan, clips=tuple(sorted(item.title for item in found if 2 * item.bones >= most)))
     for name in plan.clips:
         choosing.named(Path(options.input), name, found)
-    return plan.clips
+    return plan
 
 
 def _entries(plan, found):
@@ -116,6 +121,16 @@ def _entries(plan, found):
                 yield entry, words
 
 
+def unlike(clip, words, taken):
+    """A name for a take, of clip and words, that none of those taken has; added to them.  A long clip's name is cut."""
+    end = "_".join(["", *words])
+    stem = bpy.path.clean_name(clip[: max(layer.LONGEST - len(end) - 4, 8)] + end)  # 4: room for a number
+    number = 1 + sum(1 for name in taken if name == stem or name.rpartition(".")[0] == stem)
+    stem = stem if number == 1 else "{}.{}".format(stem, number)
+    taken.add(stem)
+    return stem
+
+
 def _take(options, plan, opened, entry, react, taken):
     """Make, write and take off one reaction."""
     began = time.perf_counter()
@@ -128,15 +143,16 @@ def _take(options, plan, opened, entry, react, taken):
         return told | {"refused": " ".join(str(error).split())}
     if not done.name:
         return told | {"refused": "The blow moves nothing."}
-    stem = bpy.path.clean_name("_".join([clip, *entry[1]]))
-    number = 1 + sum(1 for name in taken if name == stem or name.rpartition(".")[0] == stem)
-    stem = stem if number == 1 else "{}.{}".format(stem, number)
-    taken.add(stem)
+    stem = unlike(clip, entry[1], taken)
     final = layer.rename(armature, done.name, stem)
-    Path(options.out).mkdir(parents=True, exist_ok=True)
     path = Path(options.out) / "{}.{}".format(stem, plan.format)
-    facts = engine.write(bpy.context, armature, armature.parametric_dynamics_reactions[final], path, plan.take)
-    layer.remove(bpy.context, armature, final)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        facts = engine.write(bpy.context, armature, armature.parametric_dynamics_reactions[final], path, plan.take)
+    except (CoreError, OSError) as error:
+        return told | {"refused": " ".join(str(error).split())}
+    finally:
+        layer.remove(bpy.context, armature, final)
     quality = done.report["quality"]
     return told | {
         "file": path.name,

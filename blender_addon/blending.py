@@ -84,13 +84,14 @@ def read(context, armature, wish, roles=None):
     roles: bone name -> role, stronger than what is found.
     """
     rig.require_editable(armature)
+    rig.require_posed(armature)
     found = source.of(armature)
     if found is None:
         raise ClipError("Armature '{}' has no animation to blend with. Give it an action.".format(armature.name))
     chosen = _chosen(armature, wish)
     action = bpy.data.actions[chosen.name]
     slot = action.slots.get(chosen.slot) if actions.LAYERED else None
-    first, last = actions.key_range(actions.curves_of(action, slot))
+    first, last = choosing.key_range(chosen)
     rate = timing.rate(context.scene)
     envelope = _envelope(wish, (last - first) / rate)
     frames = frame_grid(wish.frame, wish.frame + envelope.duration * rate)
@@ -103,13 +104,14 @@ def read(context, armature, wish, roles=None):
     return Blend(armature.name, " + ".join(titles), wish, targets, base, continuation, warnings)
 
 
-def stumble(context, armature, action, frame, attack, relaxation):
+def stumble(context, armature, action, frame, attack, relaxation, roles=None):
     """Let an action take the whole body over from a hit at the frame on, for a reaction on top; the facts of it.
 
-    attack, relaxation: its transition [s].  CoreError where there is nothing to blend, with nothing changed.
+    attack, relaxation: its transition [s].  roles: as in `read`.  CoreError where there is nothing to blend, with
+    nothing changed.
     """
     wish = Wish(action, frame=frame, attack=attack, relaxation=relaxation, clip=UNIMPORTANT, other=VERY_IMPORTANT)
-    made = read(context, armature, wish)
+    made = read(context, armature, wish, roles)
     name = made.write(context)
     last = float(made.base.frames[-1])
     return {"action": action, "layer": name, "frames": [frame, last], "attack_s": attack, "relaxation_s": relaxation}

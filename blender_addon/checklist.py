@@ -110,10 +110,10 @@ def _roles(armature):
     found = set(figure.roles.values())
     missing = [role for role in NEEDED if role not in found] if figure.kind == "biped" else []
     if figure.note:
-        return Item("roles", WARN, figure.note, cure)
+        return Item("roles", WARN, figure.note, cure, RECOGNISE)
     if missing:
         text = "No bone was recognised as {}: situations that need it are refused.".format(", ".join(missing))
-        return Item("roles", WARN, text, cure)
+        return Item("roles", WARN, text, cure, RECOGNISE)
     text = "{}, {} of {} bones recognised."
     return Item("roles", OK, text.format(figure.kind.capitalize(), len(figure.roles), len(armature.data.bones)))
 
@@ -136,7 +136,7 @@ def _feet(armature):
     feet = [bone for bone, role in figure.roles.items() if role in ("foot.L", "foot.R")]
     if len(feet) < 2:
         text = "{} feet were found: nothing is held on the ground.".format(len(feet) or "No")
-        return Item("contacts", WARN, text, "Give the feet their role in the panel Bone.")
+        return Item("contacts", WARN, text, "Give the feet their role in the panel Bone.", RECOGNISE)
     return Item("contacts", OK, "Feet: '{}' and '{}'.".format(*feet[:2]))
 
 

@@ -51,6 +51,11 @@ def curves_of(chosen):
     return actions.curves_of(action, action.slots.get(chosen.slot) if actions.LAYERED else None)
 
 
+def key_range(chosen):
+    """First and last key of what a candidate would play, (0, 0) where its curves have none."""
+    return actions.key_range(curves_of(chosen)) or (0.0, 0.0)
+
+
 def bone_of(path):
     """The bone that an RNA path belongs to, or ""."""
     match = clip.BONE_PATH.match(path)

@@ -99,8 +99,8 @@ def library(options):
     if out.exists() and not out.is_dir():
         raise importing.FileError("'{}' is a file. Name a folder for the takes.".format(out))
     with Outputs({"report": options.report}, (options.input, options.clip, options.recipe)) as outputs:
-        extend = not _is_blend(options.input)
-        for told in batch.run(options, plan, lambda opened, hits: _react(opened, hits, Watch(), extend=extend)):
+        plan = batch.expanded(options, plan)
+        for told in batch.run(options, plan, lambda opened, hits: _react(opened, hits, Watch(), extend=False)):
             takes.append(told)
             end = told["file"] if "file" in told else "refused: " + told["refused"]
             print("{} of {}  {}  {}".format(len(takes), len(plan), told["clip"], end), flush=True)
@@ -179,7 +179,8 @@ def _stumble(opened, hits, options):
     """Blend the stumble action in from the first hit on; what the report tells of it."""
     armature = bpy.data.objects[opened.armature]
     times = recipes.frames(bpy.context, armature, [hit for hit in hits.hits if hit.enabled])
-    return blending.stumble(bpy.context, armature, options.stumble, float(min(times)), *options.stumble_times)
+    return blending.stumble(bpy.context, armature, options.stumble, float(min(times)), *options.stumble_times,
+                            settings.roles(armature))  # fmt: skip
 
 
 def _react(opened, hits, watch, *, extend):

@@ -205,6 +205,8 @@ def _tried(puppet, blocks):
     What hangs on a control as one piece moves as the control's place says: only the rest is tried value by value.
     """
     puppet.use(blocks)
+    if not blocks:  # every bone is owned or locked
+        return []
     none = np.zeros(puppet.size)
     pose = puppet.show()
     moved, seen = _trials(puppet, pose)

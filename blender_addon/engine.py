@@ -45,6 +45,7 @@ def write(context, armature, record, path, take):
     kind = Path(path).suffix.lower()
     if kind not in (".fbx", ".glb"):
         raise export.FileError("'{}' is no file for an engine. Use .fbx or .glb.".format(Path(path).name))
+    rig.require_posed(armature)
     if record.action is None:
         raise CoreError("The layer of '{}' was deleted. Update it, then export.".format(record.name))
     first, last = (math.floor(record.action.frame_range[0]), math.ceil(record.action.frame_range[1]))

@@ -18,11 +18,11 @@ class Figure:
     note: str
 
 
-_known: dict[tuple[str, int], Figure] = {}
+_known: dict[tuple[str, tuple[str, ...]], Figure] = {}
 
 
 def _key(armature):
-    return armature.data.name_full, len(armature.data.bones)
+    return armature.data.name_full, tuple(armature.data.bones.keys())
 
 
 def known(armature):
@@ -32,7 +32,7 @@ def known(armature):
 
 def keep(armature, anatomy, names):
     """Remember what the anatomy says.  names: of the skeleton's bones."""
-    scale = sum(abs(s) for s in armature.matrix_world.to_scale()) / 3.0
+    scale = abs(armature.matrix_world.determinant()) ** (1.0 / 3.0)
     figure = Figure(
         kind=anatomy.kind,
         height=anatomy.size * scale,

@@ -249,5 +249,9 @@ class DYNAMICS_PG_hit(HitProperties, PropertyGroup):
         set=_set_shown,
     )
     enabled: BoolProperty(
-        name="Enabled", description="Whether the hit is part of the reaction", default=True, override=OVERRIDE
+        name="Enabled",
+        description="Whether the hit is part of the reaction",
+        default=True,
+        options=set(),  # a key could not say at which hit's moment it counts
+        override=OVERRIDE,
     )

@@ -77,8 +77,12 @@ def _clips(armature, opened):
 
 
 def _clip(item):
-    frames = choosing.actions.key_range(choosing.curves_of(item))
-    return {"name": item.name, "title": item.title, "frame_range": list(frames), "moved_bones": item.bones}
+    return {
+        "name": item.name,
+        "title": item.title,
+        "frame_range": list(choosing.key_range(item)),
+        "moved_bones": item.bones,
+    }
 
 
 def _situations(armature, facts):

@@ -81,7 +81,7 @@ class Job:
             return reaction
         reaction = hand_over(reaction, pick(self.clip, self.timed), *self.then, self.frames[-1] / self.clip.fps)
         if not source.carries(bpy.data.objects[self.armature]):
-            self.keyed &= self.clip.frames <= np.ceil(reaction.then.end * self.clip.fps - 1e-6)
+            self.keyed = self.keyed & (self.clip.frames <= np.ceil(reaction.then.end * self.clip.fps - 1e-6))
         return reaction
 
     @property

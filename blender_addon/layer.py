@@ -27,6 +27,7 @@ from .nla import LayerError, Stack
 
 __all__ = ["LayerError", "Reaction", "apply", "apply_identity", "reactions", "remove", "rename"]
 
+LONGEST = 40  # characters of a reaction's name, before a number
 SUFFIX = {"action": "", "hold": " hold", "continuation": " clip"}
 
 
@@ -198,7 +199,7 @@ def _apply(
 
 def _free_name(rig: Any, name: str) -> str:
     """A name that no reaction of the rig and no action has."""
-    stem = (name.strip() or "Reaction")[:40]
+    stem = (name.strip() or "Reaction")[:LONGEST]
     taken = set(rig.parametric_dynamics_reactions.keys()) | set(bpy.data.actions.keys())
     unused, number = stem, 0
     while unused in taken:

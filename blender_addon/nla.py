@@ -202,5 +202,10 @@ def lay_settings(anim: Any, span: tuple[float, float]) -> None:
     """Lay an active action that keys settings alone on a track of its own, where it goes on: a clip takes its place."""
     action, slot = anim.action, actions.slot_of(anim)
     start, end, _ = strip_range(action, slot, "HOLD", span)
-    new_strip(new_track(anim, action.name), action, actions.slot_identifier(anim), start, end, "REPLACE", "HOLD")
+    track = new_track(anim, action.name)
+    try:
+        new_strip(track, action, actions.slot_identifier(anim), start, end, "REPLACE", "HOLD")
+    except Exception:
+        anim.nla_tracks.remove(track)
+        raise
     anim.action = None

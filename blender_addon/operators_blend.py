@@ -14,6 +14,7 @@ IMPORTANCE = (
     ("VERY_IMPORTANT", "Very Important", "400"),
 )
 WEIGHTS = {"UNIMPORTANT": UNIMPORTANT, "IMPORTANT": IMPORTANT, "VERY_IMPORTANT": VERY_IMPORTANT}
+AFRESH = {"SKIP_SAVE"}  # what a stumble sets is not what the next blend begins with
 BONES = (
     ("ALL", "All", "All bones that the action keys"),
     ("SELECTED", "Selected", "Only the selected bones among those that the action keys"),
@@ -43,7 +44,13 @@ class DYNAMICS_OT_blend_actions(Operator):
     )
     repeat: BoolProperty(name="Repeat", description="Start the action again after its last key")
     attack: FloatProperty(
-        name="Attack (s)", description="Time in which the action fades in", min=0.0, soft_max=2.0, default=0.3, step=10
+        name="Attack (s)",
+        description="Time in which the action fades in",
+        min=0.0,
+        soft_max=2.0,
+        default=0.3,
+        step=10,
+        options=AFRESH,
     )
     whole: BoolProperty(
         name="To Its End", description="Let the action show until its last key, the relaxation included", default=True
@@ -58,17 +65,23 @@ class DYNAMICS_OT_blend_actions(Operator):
         soft_max=2.0,
         default=0.3,
         step=10,
+        options=AFRESH,
     )
     automatic: BoolProperty(
         name="Automatic Importance",
         description="Let each bone follow the clip that does more with it",
         default=True,
+        options=AFRESH,
     )
     clip_importance: EnumProperty(
-        name="Clip", description="Importance of what plays", items=IMPORTANCE, default="IMPORTANT"
+        name="Clip", description="Importance of what plays", items=IMPORTANCE, default="IMPORTANT", options=AFRESH
     )
     action_importance: EnumProperty(
-        name="Action", description="Importance of the action", items=IMPORTANCE, default="VERY_IMPORTANT"
+        name="Action",
+        description="Importance of the action",
+        items=IMPORTANCE,
+        default="VERY_IMPORTANT",
+        options=AFRESH,
     )
     bones: EnumProperty(name="Bones", description="The bones that may follow the action", items=BONES)
 

@@ -175,11 +175,11 @@ class DYNAMICS_OT_update_reaction(Solving, Operator):
         keyed = self.source == "SETTINGS"
         made = settings.recipe(armature) if keyed else recipe.loads(record.recipe)
         made = moves.followed(armature, record, made)
-        if keyed:
-            made = keyed_settings.at_hits(context, armature, made)
-        if self.fall:
-            made = recipe.knocked_out(made, records.load(record.landed))
         with layer_undo.without(context, armature, record):
+            if keyed:
+                made = keyed_settings.at_hits(context, armature, made)
+            if self.fall:
+                made = recipe.knocked_out(made, records.load(record.landed))
             job = recipe.prepare(context, armature, made)
         self._recipe = recipe.dated(made, job)
         return job

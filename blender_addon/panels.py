@@ -181,7 +181,7 @@ class DYNAMICS_PT_setup(SubPanel, Panel):
     def draw(self, context):
         for item in checklist.of(context, checks.armature_of(context)):
             wrapped(self.layout, context, item.text, STATES[item.state])
-            if item.state != checklist.OK and item.cure and not item.button:
+            if item.state != checklist.OK and item.cure:
                 wrapped(self.layout, context, item.cure, "BLANK1")
             cure_button(self.layout, item.button, item.reaction)
 

@@ -44,7 +44,6 @@ class Puppet:
     def __init__(self, context, armature, names, length):
         self.context, self.name, self.length = context, armature.name, length
         self.watched = names
-        self.evaluations = 0
 
     @property
     def armature(self):
@@ -114,7 +113,6 @@ class Puppet:
         shown = self.armature.evaluated_get(self.context.evaluated_depsgraph_get())
         values = np.empty(16 * len(self.index), dtype=np.float32)
         shown.pose.bones.foreach_get("matrix", values)
-        self.evaluations += 1
         return values.reshape(-1, 4, 4).swapaxes(1, 2).astype(np.float64)
 
     def _write(self, x):

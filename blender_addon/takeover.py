@@ -23,7 +23,7 @@ def read(context, armature, skeleton, name):
         text = "There is no action '{}' for '{}' to go over to. {}"
         raise choosing.InputError(text.format(name, armature.name, choosing.offer("Choose one of", name, offered)))
     slot = action.slots.get(found[0].slot) if actions.LAYERED else None
-    first, last = actions.key_range(actions.curves_of(action, slot))
+    first, last = choosing.key_range(found[0])
     if last - first < 1.0:
         raise ClipError("Action '{}' is a single pose. Choose one that moves to go over to.".format(name))
     frames = np.unique(np.append(np.arange(first, last), last))

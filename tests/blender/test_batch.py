@@ -24,7 +24,7 @@ def test_every_hit_on_every_clip(fresh_scene, tmp_path, capsys):
     add_demo()
     source = tmp_path / "demo.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(source))
-    recipe = 'situations = ["chest_bullet"]\nclips = ["Walk", "Wave"]\nseeds = [3]\nat = [0.5]\n'
+    recipe = 'situations = ["chest_bullet"]\nclips = ["*"]\nseeds = [3]\nat = [0.5]\n'
     assert library(recipe + 'format = "glb"\nroot = "IN_PLACE"\nmarker = false\n', source, tmp_path) == 0
     takes = json.loads((tmp_path / "report.json").read_text())["takes"]
     assert [take["file"] for take in takes] == ["Walk_chest_bullet.glb", "Wave_chest_bullet.glb"]
@@ -37,6 +37,14 @@ def test_every_hit_on_every_clip(fresh_scene, tmp_path, capsys):
         assert take["hits"][0]["seconds"] == pytest.approx(0.0, abs=0.5 / take["fps"])
         assert take["grade"] and take["peak_deg"] > 3.0 and take["seed"] == 3 and take["root"] == "IN_PLACE"
     assert [take["hits"][0]["frame"] for take in takes] == [14.0, 43.0], "half of each clip"
+
+
+def test_takes_of_clips_with_long_names_have_names_of_their_own(addon):
+    taken, clip = set(), "mixamo.com_Walking_Backwards_Very_Slowly"
+    made = [batch.unlike(clip, words, taken) for words in (["shoulder_front", "0.25"], ["shoulder_front", "0.6"])]
+    made.append(batch.unlike(clip + " again", ["shoulder_front", "0.6"], taken))
+    assert len(set(made)) == 3 and max(map(len, made)) <= 40
+    assert made[0].endswith("shoulder_front_0_25") and made[2] == made[1] + ".2"
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,18 @@ def test_a_bone_that_no_control_moves_is_refused_by_constraint(puppet):
     assert solved(puppet)[0].body.fixed == {}
 
 
+def test_a_rig_without_any_free_bone_is_refused(fresh_scene):
+    """Every bone copies another armature's, as retargeting leaves it."""
+    rig = demo_character.build(bpy.context)
+    outside = bpy.data.objects.new("Outside", None)
+    bpy.context.scene.collection.objects.link(outside)
+    for bone in rig.pose.bones:
+        bone.constraints.new("COPY_TRANSFORMS").target = outside
+    bpy.context.view_layer.update()
+    with pytest.raises(errors.CoreError, match="is moved by constraint.*Mute"):
+        solved(rig)
+
+
 def test_the_artists_map_names_a_control(puppet):
     """Among controls with shapes one without is not seen, until the artist names it."""
     shape = bpy.data.objects.new("Shape", None)
