@@ -86,8 +86,10 @@ def of_reaction(reaction: Reaction, clip: Clip, importance: float = VERY_IMPORTA
     own, shown = (to_joints(reaction.model, *x) for x in (reaction.actor.canonical(clip), reaction.poses(clip)))
     moved = np.where(reaction.moving, importance * reaction.weights, 0.0)
 
+    stays = reaction.rest is not None or reaction.then is not None or bool(reaction.displaced.any())
+
     def amount(times: Array) -> Array:
-        return np.asarray((times > reaction.start) & (times < reaction.end), dtype=np.float64)
+        return np.asarray((times > reaction.start) & (stays | (times < reaction.end)), dtype=np.float64)
 
     return Layer(multiply(conjugate(own[0]), shown[0]), shown[1] - own[1], moved, amount, relative=True)
 

@@ -108,7 +108,7 @@ def _table(source: str, text: str, rows: dict[str, Row], times: dict[str, float]
             row = rows.setdefault(cells[0], Row(cells[0], where))
             meant = ["simulated" if column == "simulation" else column for column in columns]
             row.values |= _valued(where, meant, cells[0], [_value(x) for x in numbers[1:]])
-        elif columns and set(columns) <= set(times):
+        elif None not in numbers and columns and set(columns) <= set(times):
             times |= _valued(where, columns, "the transition", [_value(x) for x in numbers])
         else:
             raise SituationError(f"{where}: a number stands where a bone's name is expected. Correct that line.")

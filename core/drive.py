@@ -46,7 +46,7 @@ def drive(
             if pace.repeats(run, h):
                 break
             yield min((now + run.k * h - stage.start) / (end - stage.start), 1.0)
-        if runs[-1].k < reference.steps:
+        if runs[-1].k < reference.steps or pace.repeats(runs[-1], h):
             halvings += 1
             continue
         parts.append(Stretch(reference, runs))

@@ -37,29 +37,21 @@ def gains(actor: Actor, blows: Sequence[Blow], times: Array, standing: Sequence[
 def _asked(actor: Actor, blow: Blow, standing: Sequence[int]) -> Array:
     """(n,) the gains of one blow."""
     parent, roles = actor.parent, [base_role(role) for role in actor.roles]
-    carrying = _upward(parent, blow.struck)
+    carrying = tuning.upward(parent, blow.struck)
     limb = _limb(parent, roles, blow.struck)
-    held = {i for body in standing for i in _upward(parent, body)}
+    held = {i for body in standing for i in tuning.upward(parent, body)}
     out = np.ones(len(parent))
     for i, role in enumerate(roles):
         if role in TRUNK and i not in carrying:
             out[i] = blow.situation.counter
-        elif role in LIMBS and i not in held and limb not in _upward(parent, i):
+        elif role in LIMBS and i not in held and limb not in tuning.upward(parent, i):
             out[i] = blow.situation.whip
-    return out
-
-
-def _upward(parent: np.ndarray, body: int) -> list[int]:
-    """The body and all that carry it."""
-    out = [body]
-    while parent[out[-1]] >= 0:
-        out.append(int(parent[out[-1]]))
     return out
 
 
 def _limb(parent: np.ndarray, roles: Sequence[str], body: int) -> int:
     """The first body of the limb that a body belongs to, -1 for the trunk's."""
-    on = [i for i in _upward(parent, body) if roles[i] in LIMBS]
+    on = [i for i in tuning.upward(parent, body) if roles[i] in LIMBS]
     return on[-1] if on else -1
 
 

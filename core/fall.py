@@ -5,21 +5,22 @@
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from . import hinges, limp, touch, tuning
 from .actor import Actor
-from .blows import Hit
+from .blows import Blow, Hit
 from .drive import Stretch, drive, joined
 from .dynamics import forward
 from .errors import SituationError
 from .forces import Force
 from .forces.world import motions
-from .knockout import SLOWING, KnockOut, Ragdoll, slowing
+from .knockout import SLOWING, KnockOut, Ragdoll, floor_of, slowing
 from .model import State
-from .pace import Pace
+from .pace import FRESH, Pace
 from .react import Reaction, unwound
 from .reference import Reference, to_joints
 from .resample import hermite, rotations
@@ -29,7 +30,6 @@ from .skeleton import Clip
 from .stage import SUBSTEP, Stage
 
 TURN = 0.1  # [rad] most turn of a body in a sub-step: nobody expects a limp body back on a path
-NEARBY = 1.0  # [s] around a blow in which the clip shows where the floor is
 
 
 class Falling(Stage):
@@ -49,20 +49,21 @@ class Falling(Stage):
                 f"The rig lacks a pelvis with legs that may move freely, so it can't fall ('{self.situation.end}'). "
                 "Give bones those roles, or end with 'return'."
             )
-        if any(blow.situation.counter != 1.0 or blow.situation.whip != 1.0 for blow in self.blows):
-            self.warnings.append("A body that falls does as the physics has it: counter and whip have no effect.")
-        ground = next((blow.ground for blow in self.blows if blow.ground is not None), None)
-        if ground is None:
-            near = np.abs(clip.times - self.knock.start) <= NEARBY
-            q, p = actor.canonical(clip)
-            ground = touch.floor(touch.points(actor), q[near], p[near])
+        self.warnings += _unheard(self.blows, self.knock.start)
+        surface = touch.points(actor)
+        ground = floor_of(self.blows, surface, clip.times, actor.canonical(clip), self.knock.start)
+        state = self._state(self.knock.start)
         self.ragdoll = Ragdoll.of(
-            self.knock, actor, self.model, self._state(self.knock.start), self.inertia, self.hinges, ground, self.moving
+            self.knock, actor, self.model, state, self.inertia, self.hinges, (surface, ground), self.moving
         )
+
+    @cached_property
+    def knock(self) -> KnockOut:
+        """When and how the body goes limp."""
+        return KnockOut.of(self.blows)
 
     def followed(self, samples: Array, rotation: Array, position: Array) -> tuple[Array, tuple[Array, Array]]:
         """The clip, slowing down to a standstill."""
-        self.knock = KnockOut.of(self.blows)
         return self.knock.slowed(samples, rotation, position)
 
     def forces(self, reference: Reference) -> list[Force]:
@@ -81,6 +82,18 @@ class Falling(Stage):
         return [muscle, *ranges, *self.pulses, *self.ragdoll.forces(times)]
 
 
+def _unheard(blows: Sequence[Blow], knocked: float) -> list[str]:
+    """What a fall doesn't do of what is asked for."""
+    out = []
+    if any(blow.situation.counter != 1.0 or blow.situation.whip != 1.0 for blow in blows):
+        out.append("A body that falls does as the physics has it: counter and whip have no effect.")
+    if not all(blow.situation.coupled for blow in blows):
+        out.append("A body that falls is simulated as one: its bones are coupled.")
+    if blows[0].start < knocked - 1e-6:
+        out.append("Hits before the knock-out are simulated with it, without planted feet.")
+    return out
+
+
 def fall(
     actor: Actor,
     clip: Clip,
@@ -92,11 +105,12 @@ def fall(
 ) -> Generator[float, None, Reaction]:
     """Simulate hits of which one at least knocks the body out, until it lies still; arguments as in `react.react`."""
     stage = Falling(actor, clip, [(situation, hit), *further], settings or {}, fixed or {})
-    end = stage.knock.start + stage.knock.longest - SLOWING
+    landed = max(blow.start + blow.contact for blow in stage.blows)
+    end = max(stage.knock.start + stage.knock.longest - SLOWING, landed + FRESH)
 
     def still(last: Stretch, _: int) -> bool:
         now, states = float(last.reference.times[-1]), [run.state for run in last.runs[1:]]
-        return stage.ragdoll.still(stage.model, now, states)
+        return now > landed and stage.ragdoll.still(stage.model, now, states)
 
     pace = Pace(stage.blows, stage.finer, np.inf, TURN, ())
     parts = yield from drive(stage, end, pace, forward, still)

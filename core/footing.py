@@ -30,12 +30,14 @@ class Footing:
 
     base: the pelvis.
     missing: (K, L) force that the legs don't carry any more [N], at the stance's samples.
+    fell: whether a blow was stronger than feet can catch, so that the plan is of a weaker one.
     """
 
     stance: Stance
     plan: Plan
     base: int
     missing: Array
+    fell: bool = False
 
     @property
     def feet(self) -> np.ndarray:
@@ -107,9 +109,11 @@ class Footing:
 
         Where a leg would not reach, the pelvis sinks.
         clip: its world poses at the times (T,).  joints: (T, n, 4), at: (T, n, 3) joint poses of the reaction besides
-        the plan.  part: (n,) of the reaction that shows.
+        the plan.  part: (n,) of the reaction that shows; feet stand whatever shows of their legs.
         """
         way, feet, hold = self.plan.at(times)
+        shows = part[self.base]
+        way, feet = shows * way, shows * feet
         joints, at = joints.copy(), at.copy()
         q, p = to_world(model, joints, at)
         carried = self.carried(model)
@@ -118,7 +122,7 @@ class Footing:
         targets = [self._target(limb, clip, (q, p), feet[:, i], hold[:, i]) for i, limb in limbs]
         bears = hermite(self.stance.times, self.stance.bears, np.clip(times, *self.stance.times[[0, -1]]))
         sunk = [bears[:, i] * _sunk(limb, clip[1], p, targets[i][0]) for i, limb in limbs]
-        sunk = DEEPEST * np.tanh(np.linalg.norm(sunk, ord=4, axis=0) / DEEPEST)
+        sunk = shows * DEEPEST * np.tanh(np.linalg.norm(sunk, ord=4, axis=0) / DEEPEST)
         way[:, 2] -= sunk
         p[:, carried, 2] -= sunk[:, None]
         up = model.parent[self.base]
@@ -126,8 +130,7 @@ class Footing:
         for i, limb in limbs:
             target, turn = self._risen(limb, clip[1], p, targets[i], bears[:, i])
             swing, lower = reach(limb, q, p, target, bend(limb, *clip))
-            shows = np.full(len(times), float(part[[limb.upper, limb.lower, limb.end]].min()))
-            place(model, limb, q, joints, swing, lower, turn, shows)
+            place(model, limb, q, joints, swing, lower, turn)
         return to_world(model, joints, at)
 
     def _target(self, limb: Limb, clip: Poses, own: Poses, way: Array, hold: Array) -> Poses:

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import touch
 from .actor import Actor
+from .knockout import floor_of
 from .model import Model
 from .react import Reaction
 from .reference import to_joints, to_world
@@ -90,12 +91,10 @@ def hand_over(reaction: Reaction, clip: Clip, action: Clip, seconds: float, unti
     own = actor.canonical(clip)
     q, p = reaction.poses(clip)
     there = q[now[0]], p[now[0]]
-    theirs = actor.canonical(action)
+    surface, theirs = touch.points(actor), actor.canonical(action)
+    ground = floor_of(reaction.blows, surface, clip.times, own, reaction.start)
+    theirs = theirs[0], theirs[1] + [0.0, 0.0, ground - touch.floor(surface, *theirs)]
     first, turn, shift, off = match(actor, there, theirs, action.times)
-    surface = touch.points(actor)
-    near = np.abs(clip.times - reaction.start) <= 1.0
-    ground = touch.floor(surface, own[0][near], own[1][near])
-    shift[2] = ground - touch.floor(surface, *theirs)
     played = repeated(actor, action.times, *theirs, action.times[first] + until - start)
     moved = multiply(turn, played[1][first:]), rotate(turn, played[2][first:]) + shift
     then = HandOver(start, seconds, played[0][first:] - played[0][first], *moved, surface, ground)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .model import Model
-from .rotation import Array, between, conjugate, cross, exp, multiply, rotate, slerp
+from .rotation import Array, between, conjugate, cross, exp, multiply, rotate
+from .support import smooth
 
 BENT = 0.2  # sine of the bend from which the limb's own plane is known well
 
@@ -28,7 +29,7 @@ class Limb:
 def bend(limb: Limb, q: Array, p: Array) -> Array:
     """(T,) how much the limb bends about its axis [rad], with its sign; q: (T, n, 4), p: (T, n, 3) world poses."""
     u, _, flat, axis = _bones(limb, q, p)
-    return np.asarray(np.arctan2(_dot(cross(axis, u), flat), _dot(u, flat)))
+    return _bent(u, flat, axis)
 
 
 def reach(limb: Limb, q: Array, p: Array, target: Array, clip: Array) -> tuple[Array, Array]:
@@ -39,13 +40,18 @@ def reach(limb: Limb, q: Array, p: Array, target: Array, clip: Array) -> tuple[A
     At a target out of reach the limb points, straight.
     """
     u, w, flat, axis = _bones(limb, q, p)
-    bent = bend(limb, q, p)
+    bent = _bent(u, flat, axis)
     most = np.maximum(_length(u) * _length(flat), 1e-12)
     goal = target - p[:, limb.upper]
     wanted = 0.5 * (_dot(goal, goal) - _dot(u, u) - _dot(w, w)) / most
     turn = exp((_signed(np.arccos(np.clip(wanted, -1.0, 1.0)), clip) - bent)[:, None] * axis)
     swing = between(u + rotate(turn, w), goal)
     return swing, multiply(swing, turn)
+
+
+def _bent(u: Array, flat: Array, axis: Array) -> Array:
+    """(T,) the angle between two bones [rad] of which `_bones` tells."""
+    return np.asarray(np.arctan2(_dot(cross(axis, u), flat), _dot(u, flat)))
 
 
 def _bones(limb: Limb, q: Array, p: Array) -> tuple[Array, Array, Array, Array]:
@@ -56,30 +62,25 @@ def _bones(limb: Limb, q: Array, p: Array) -> tuple[Array, Array, Array, Array]:
     return u, w, w - axis * _dot(w, axis)[:, None], axis
 
 
-def place(
-    model: Model, limb: Limb, q: Array, joints: Array, swing: Array, lower: Array, end: Array, part: Array
-) -> None:
-    """Turn the limb's joints (T, n, 4) in place by a part (T,) of what `reach` found.
+def place(model: Model, limb: Limb, q: Array, joints: Array, swing: Array, lower: Array, end: Array) -> None:
+    """Turn the limb's joints (T, n, 4) in place by what `reach` found.
 
     q: (T, n, 4) world rotations before.  swing, lower: (T, 4) world turns of the two bones.  end: (T, 4) world
     rotation that the end is to have.
     """
     up = model.parent
-    new = {
-        limb.upper: multiply(conjugate(q[:, up[limb.upper]]), multiply(swing, q[:, limb.upper])),
-        limb.lower: multiply(conjugate(multiply(swing, q[:, up[limb.lower]])), multiply(lower, q[:, limb.lower])),
-        limb.end: multiply(conjugate(multiply(lower, q[:, up[limb.end]])), end),
-    }
-    for body, rotation in new.items():
-        joints[:, body] = slerp(joints[:, body], rotation, part)
+    joints[:, limb.upper], joints[:, limb.lower], joints[:, limb.end] = (
+        multiply(conjugate(q[:, up[limb.upper]]), multiply(swing, q[:, limb.upper])),
+        multiply(conjugate(multiply(swing, q[:, up[limb.lower]])), multiply(lower, q[:, limb.lower])),
+        multiply(conjugate(multiply(lower, q[:, up[limb.end]])), end),
+    )
 
 
 def _signed(wanted: Array, clip: Array) -> Array:
     """(T,) the bend that is wanted [rad], to the side to which the clip's limb bends; the same size gives `clip`."""
     back = np.abs(clip)
-    more = np.clip((wanted - back) / np.maximum(back, 1e-3), 0.0, 1.0)
     slight = np.clip(2.0 - back / BENT, 0.0, 1.0)
-    over = slight * more * more * (3.0 - 2.0 * more)
+    over = slight * smooth((wanted - back) / np.maximum(back, 1e-3))
     return np.where(clip >= 0.0, wanted, wanted * (2.0 * over - 1.0))
 
 

@@ -30,6 +30,7 @@ SLACK_FREQUENCY, SLACK_RATIO = 0.5, 0.7  # what flesh and ligaments damp: no spr
 FLOOR_DEPTH, FLOOR_TIME = 0.002, 0.1  # [m] a point sinks under the whole weight, [s] in which it comes up again
 FLESH_DEPTH, FLESH_TIME, FLESH_FRICTION = 0.05, 0.05, 0.3  # the same of flesh on flesh
 SLIM = 0.8  # part of a capsule's radius that collides
+NEARBY = 1.0  # [s] around a blow in which the clip shows where the floor is
 FINE = 1.0 / 240.0  # [s] between samples of the slowed clip
 RIGID = 1e6  # [1/s] pace of springs that are taken wholly at the end of a step
 TRUNK = ("pelvis", "hip", "spine", "neck", "head", "clavicle")
@@ -104,10 +105,11 @@ class Ragdoll:
     @classmethod
     def of(
         cls, knock: KnockOut, actor: Actor, model: Model, state: State, inertia: Array, hinges: Hinges,
-        height: float, moving: np.ndarray,
+        on: tuple[touch.Points, float], moving: np.ndarray,
     ) -> "Ragdoll":  # fmt: skip
-        surface = touch.points(actor)
-        weight = 9.81 * float(model.inertia[:, 5, 5].sum())
+        """on: the surface that touches a floor, and the floor's height [m]."""
+        surface, height = on
+        weight = abs(float(actor.gravity[2])) * float(model.inertia[:, 5, 5].sum())
         stiffness = weight / FLOOR_DEPTH
         floor = Floor(surface.bodies, surface.places, height, stiffness, stiffness * FLOOR_TIME)
         capsules = limbs(actor, moving)
@@ -137,6 +139,15 @@ class Ragdoll:
         V = kin.V[:, self.floor.bodies]
         v = V[..., 3:] + cross(V[..., :3], x)
         return bool(np.einsum("tmi,tmi->tm", v, v).max() < STILL**2)
+
+
+def floor_of(
+    blows: Sequence[Blow], surface: touch.Points, times: Array, clip: tuple[Array, Array], moment: float
+) -> float:
+    """Height of the floor [m]: what a blow says, else what the clip shows around a moment; its world poses at times."""
+    said = next((blow.ground for blow in blows if blow.ground is not None), None)
+    near = np.abs(times - moment) <= NEARBY
+    return touch.floor(surface, clip[0][near], clip[1][near]) if said is None else said
 
 
 def slowing(state: State, h: float, steps: int) -> list[State]:

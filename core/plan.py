@@ -50,7 +50,6 @@ class Plan:
     hold: Array
     moves: tuple[Move, ...] = ()
     lost: float | None = None
-    fell: bool = False
 
     @property
     def last(self) -> Array:

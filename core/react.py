@@ -82,7 +82,7 @@ class Reaction:
         """(3,) how far off the clip the body goes on in the end, world [canonical m]."""
         if self.parts:
             return np.sum([part.displaced for part in self.parts], axis=0)
-        return np.zeros(3) if self.footing is None else self.footing.plan.last
+        return np.zeros(3) if self.footing is None else self.weights[self.footing.base] * self.footing.plan.last
 
     @property
     def struck(self) -> int:
@@ -102,7 +102,7 @@ class Reaction:
     @property
     def uncaught(self) -> bool:
         """Whether a blow is stronger than feet can catch."""
-        return any(part.footing is not None and part.footing.plan.fell for part in self.parts or (self,))
+        return any(part.footing is not None and part.footing.fell for part in self.parts or (self,))
 
     def amount(self, times: Array) -> Array:
         """(T,) how much of the reaction shows at times [s]."""
@@ -163,6 +163,9 @@ class Reaction:
 
     def peaks(self) -> dict[str, float]:
         """Largest turn of each moving joint [deg], by bone name."""
+        if self.parts:
+            each = [part.peaks() for part in self.parts]
+            return {name: max(own.get(name, 0.0) for own in each) for own in each for name in own}
         seen = self.amount(self.times)[:, None] * self.weights
         most = np.degrees(np.max(np.linalg.norm(self.turn, axis=-1) * seen, axis=0))
         return {self.actor.names[i]: float(most[i]) for i in np.flatnonzero(self.moving)}
@@ -281,6 +284,7 @@ def _together(parts: Sequence[Reaction]) -> Reaction:
         parts[0],
         blows=tuple(blow for part in parts for blow in part.blows),
         given=joined("given"),
+        weights=np.max([part.weights for part in parts], axis=0),
         times=joined("times"),
         turn=joined("turn"),
         travel=joined("travel"),

@@ -50,7 +50,7 @@ def prepare(
             more = WEAKER * more
             plan = play(push + more)
         push = push + more
-    return Footing(found, replace(plan, fell=fell), base, _missing(actor, found, weak))
+    return Footing(found, plan, base, _missing(actor, found, weak), fell)
 
 
 def _push(actor: Actor, found: Stance, pulses: Sequence[Pulse]) -> Array:
@@ -98,7 +98,7 @@ def _struck(actor: Actor, found: Stance, blows: Sequence[Blow]) -> tuple[Array, 
             weak[:, i] = np.maximum(weak[:, i], np.where(since > -1e-6, tuning.lost(situation, since), 0.0))
             if not found.down[k, i] or situation.drive == "velocities":
                 lands = -1 if found.down[k, i] else found.lands(k, i)
-                ready = found.times[lands] if lands >= 0 else blow.start + situation.recovery
+                ready = found.times[lands] if lands >= 0 else blow.start + situation.recovered
                 last = lands if lands >= 0 else k
                 knocks[k : last + 1, i] = KNOCKED * min(1.0, abs(blow.impulse) / FULL) * blow.direction[:2]
                 if not found.flies[k]:

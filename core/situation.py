@@ -124,6 +124,11 @@ class Situation:
             )
 
     @property
+    def recovered(self) -> float:
+        """Time after a blow from which muscles are as they will be [s]."""
+        return self.tone_curve[-1][0] if self.tone_curve else self.recovery
+
+    @property
     def falls(self) -> bool:
         """Whether the body is knocked out and stays down."""
         return self.end == "stay"

@@ -18,7 +18,7 @@ from .forces.world import motions
 from .model import State
 from .reference import Reference, build, to_joints, to_world
 from .rotation import Array, conjugate, rotate, to_matrix
-from .situation import Situation
+from .situation import BoneSetting, Situation
 from .skeleton import Clip
 
 SUBSTEP, HALVINGS = 1.0 / 120.0, 5  # [s], and how often it may be halved for accuracy's sake
@@ -42,16 +42,16 @@ class Stage:
     ) -> None:
         self.actor = actor
         self.warnings: list[str] = []
-        for situation, _ in hits:
-            casting.meant(actor, situation)  # refuses bones that the rig lacks
         q, p = actor.canonical(clip)
         self.blows = throttle([land(actor, clip, situation, hit, (q, p)) for situation, hit in hits], before)
         self.start = self.blows[0].start
         self.situation = self.blows[0].situation
-        self.settings = casting.settings(actor, self.situation, settings)
-        driven = [blow for blow in self.blows if blow.situation.drive == "velocities"]
-        self.kicks = [(blow, casting.settings(actor, blow.situation, settings)) for blow in driven]
-        self.moving, self.base = self._cast(fixed)
+        said = [casting.settings(actor, blow.situation, settings) for blow in self.blows]
+        self.settings = said[0]
+        self.kicks = [
+            (blow, own) for blow, own in zip(self.blows, said, strict=True) if blow.situation.drive == "velocities"
+        ]
+        self.moving, self.base = self._cast(fixed, said)
         self.model = actor.model(self.moving, self.base)
         self.moving = np.array([len(j) > 0 for j in self.model.joints])
         if not self.moving.any():
@@ -72,10 +72,9 @@ class Stage:
         pulses = [blow.forces(actor, self.model, self._state(blow.start)) for blow in self.blows]
         self.pulses = [pulse for several in pulses for pulse in several]
         self.given = np.array([sum((pulse.impulse for pulse in several), np.zeros(3)) for several in pulses])
-        self.footing = (
-            None if self.base < 0 else recovery.prepare(actor, clip, self.blows, pulses, self.base, self.moving)
-        )
-        if self.footing is not None and self.footing.plan.fell:
+        catches = self.base >= 0 and not any(blow.situation.falls for blow in self.blows)
+        self.footing = recovery.prepare(actor, clip, self.blows, pulses, self.base, self.moving) if catches else None
+        if self.footing is not None and self.footing.fell:
             self.warnings.append(
                 "The blow is stronger than feet can catch: the body is caught as by a weaker one. "
                 "End with 'stay' to let it fall (--end stay)."
@@ -97,8 +96,8 @@ class Stage:
         """The clip's own state at a moment."""
         return self.reference(time, 1, COARSE, 1e-3).state(0)
 
-    def _cast(self, fixed: Mapping[str, str]) -> tuple[np.ndarray, int]:
-        """Which bodies move by themselves, and which of them is the free base (-1: none)."""
+    def _cast(self, fixed: Mapping[str, str], said: Sequence[list[BoneSetting]]) -> tuple[np.ndarray, int]:
+        """Which bodies move by themselves, and which of them is the free base (-1: none).  said: of each blow."""
         actor = self.actor
         simulate, supporting = (
             {r for b in self.blows for r in getattr(b.situation, n)} for n in ("simulate", "support")
@@ -106,9 +105,9 @@ class Stage:
         wanted = [base_role(r) in simulate for r in actor.roles]
         for blow in self.blows:
             wanted[blow.struck] = True
-        for i, setting in enumerate(self.settings):
-            if setting.simulated is not None:
-                wanted[i] = setting.simulated
+        for i, settings in enumerate(zip(*said, strict=True)):
+            told = [setting.simulated for setting in settings if setting.simulated is not None]
+            wanted[i] = any(told) if told else wanted[i]
         owned = [i for i, name in enumerate(actor.names) if name in fixed]
         for i in owned:
             if wanted[i]:

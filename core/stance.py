@@ -26,8 +26,8 @@ class Stance:
 
     down: (K, L) bool.  soles: (K, S, 2) where the points of the feet are in the ground plane, owner: (S,) their leg.
     points: (S, 3) the same in the foot's frame, level: (S,) height at which they stand [m].
-    com: (K, 2) and height: (K,) of the centre of mass above the ground [m].  nominal: (K, 2) the point under the feet
-    from which the clip's weight is pushed; deviations of the weight are balanced against it.
+    height: (K,) of the centre of mass above the ground [m].  nominal: (K, 2) the point under the feet from which the
+    clip's weight is pushed; deviations of the weight are balanced against it.
     hip, ankle: (K, L, 3) world.  length: (L,) of the legs [m].  pace: (K,) of the inverted pendulum [1/s].
     """
 
@@ -38,7 +38,6 @@ class Stance:
     owner: np.ndarray
     points: Array
     level: Array
-    com: Array
     height: Array
     nominal: Array
     hip: Array
@@ -120,7 +119,6 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
         owner,
         soles.points,
         stand.level,
-        com,
         height,
         nominal,
         joints[:, :, 0],

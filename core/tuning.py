@@ -110,11 +110,17 @@ def influence(actor: Actor, situation: Situation, struck: int) -> Array:
     return np.array(situation.influence)[away.astype(int)]
 
 
+def upward(parent: np.ndarray, body: int) -> list[int]:
+    """The body and all that carry it, from it on."""
+    out = [body]
+    while parent[out[-1]] >= 0:
+        out.append(int(parent[out[-1]]))
+    return out
+
+
 def joints_between(parent: np.ndarray, body: int) -> Array:
     """(n,) joints on the way from a body to each of the others."""
-    up = [body]
-    while parent[up[-1]] >= 0:
-        up.append(int(parent[up[-1]]))
+    up = upward(parent, body)
     rank = {i: k for k, i in enumerate(up)}
     out = np.zeros(len(parent))
     for i in range(len(parent)):  # parents stand before their children

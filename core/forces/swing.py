@@ -1,7 +1,7 @@
 """Ranges of ball joints: how far the bone swings, and how far it twists about itself."""
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -58,7 +58,6 @@ class SwingTwist:
         """Torques of swing and twist at the predicted angles, along the gradients of the angles."""
         if self.middle is None:
             d, w = step.turn.take(self.bodies, axis=-2), step.e_dot.take(self.bodies, axis=-2)[..., :3]
-            d = np.where(d[..., :1] < 0.0, -d, d)
         else:
             d, w = self._deviation(step.state.rotation, step.state.twist)
         if self._far_inside(d, step.h, w):
@@ -93,20 +92,23 @@ class SwingTwist:
         inside = (swing < self.soft * self.swing.min(axis=-1)) & (twist < self.soft * np.abs(self.twist).min(axis=-1))
         return bool(inside.all())
 
+    @cached_property
+    def _mean(self) -> Array:
+        """(m,) mean half-width of the ellipses."""
+        return np.asarray(np.sqrt(self.swing[:, 0] * self.swing[:, 1]))
+
     def _free(self) -> tuple[Array, Array]:
         """Ends (m, 2) of the free play of swing and twist; the swing has only an upper one."""
         far = np.full(len(self.bodies), -np.inf)
-        mean = np.sqrt(self.swing[:, 0] * self.swing[:, 1])
         return (
             np.stack((far, self.soft * self.twist[:, 0]), axis=-1),
-            np.stack((self.soft * mean, self.soft * self.twist[:, 1]), axis=-1),
+            np.stack((self.soft * self._mean, self.soft * self.twist[:, 1]), axis=-1),
         )
 
     def _size(self, angle: Array) -> Array:
         """(..., m, 2) width of the range on the side on which the angles lie."""
-        mean = np.sqrt(self.swing[:, 0] * self.swing[:, 1])
         twist = np.where(angle[..., 1] > 0.0, self.twist[:, 1], -self.twist[:, 0])
-        return np.maximum(np.stack((np.broadcast_to(mean, twist.shape), twist), axis=-1), 1e-6)
+        return np.maximum(np.stack((np.broadcast_to(self._mean, twist.shape), twist), axis=-1), 1e-6)
 
     def _measures(self, d: Array) -> tuple[Array, Array]:
         """Swing, scaled to a round cone of the ellipse's mean width, and twist of d (..., m, 4): angles (..., m, 2) and
@@ -114,7 +116,7 @@ class SwingTwist:
         a = self.frame[:, 0]
         swing, back, twist, about_axis = swing_twist(d, a)
         swing, rate = log_and_rate(swing)
-        ratio = np.sqrt(self.swing[:, 0] * self.swing[:, 1])[:, None] / self.swing
+        ratio = self._mean[:, None] / self.swing
         parts = ratio * np.einsum("mai,...mi->...ma", self.frame[:, 1:], swing)
         angle = np.linalg.norm(parts, axis=-1)
         slope = np.einsum("...ma,mai->...mi", ratio * parts / np.maximum(angle, 1e-12)[..., None], self.frame[:, 1:])

@@ -68,7 +68,7 @@ def test_two_bones_reach_their_target_and_keep_their_knee(skeleton, rng):
         target = p[:, limb.end] + 0.05 * rng.normal(size=3)
         swing, lower = ik.reach(limb, q, p, target, ik.bend(limb, q, p))
         new = joints.copy()
-        ik.place(model, limb, q, new, swing, lower, q[:, limb.end], np.ones(1))
+        ik.place(model, limb, q, new, swing, lower, q[:, limb.end])
         turned, moved = to_world(model, new, at)
         assert np.linalg.norm(moved[0, limb.end] - target[0]) < 1e-9
         assert angle(turned[0, limb.end], q[0, limb.end]) < 1e-9
@@ -93,7 +93,7 @@ def test_a_knee_that_bends_the_other_way_reaches_there_too(skeleton, by):
     q, p = to_world(model, joints, at)
     target = p[:, limb.end] + (0.02, -0.03, 0.04)
     swing, lower = ik.reach(limb, q, p, target, ik.bend(limb, q, p))
-    ik.place(model, limb, q, joints, swing, lower, q[:, limb.end], np.ones(1))
+    ik.place(model, limb, q, joints, swing, lower, q[:, limb.end])
     assert np.linalg.norm(to_world(model, joints, at)[1][0, limb.end] - target[0]) < 1e-9
     assert angle(lower, swing) < 0.3
 
@@ -107,7 +107,7 @@ def test_a_knee_that_is_simulated_past_straight_bends_to_the_clips_side(skeleton
         model, limb, joints, at = bent_leg(skeleton, by)
         q, p = to_world(model, joints, at)
         swing, lower = ik.reach(limb, q, p, target, clip)
-        ik.place(model, limb, q, joints, swing, lower, q[:, limb.end], np.ones(1))
+        ik.place(model, limb, q, joints, swing, lower, q[:, limb.end])
         assert ik.bend(limb, *to_world(model, joints, at)) == pytest.approx(clip, abs=1e-6)
 
 
@@ -116,7 +116,7 @@ def test_a_target_out_of_reach_is_pointed_at(skeleton):
     q, p = to_world(model, joints, at)
     target = p[:, limb.upper] + np.array([0.3, -0.2, -3.0])
     swing, lower = ik.reach(limb, q, p, target, ik.bend(limb, q, p))
-    ik.place(model, limb, q, joints, swing, lower, q[:, limb.end], np.ones(1))
+    ik.place(model, limb, q, joints, swing, lower, q[:, limb.end])
     _, moved = to_world(model, joints, at)
     leg, way = moved[0, limb.end] - moved[0, limb.upper], target[0] - p[0, limb.upper]
     assert np.linalg.norm(np.cross(leg, way)) < 1e-6 * np.linalg.norm(leg) * np.linalg.norm(way)

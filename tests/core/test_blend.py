@@ -147,6 +147,17 @@ def test_a_reaction_of_overwhelming_importance_is_itself(scene):
     np.testing.assert_allclose(p, expected[1], atol=1e-6)
 
 
+def test_a_reaction_that_does_not_come_back_goes_on_showing(scene):
+    actor, clip, _ = scene
+    hit = Hit(20.0, impulse=70.0)
+    situation = named("chest_front").with_changes(end="continue", envelope=Envelope(0.0, 0.5, 1.0))
+    reaction = run(react(actor, clip, situation, hit))
+    assert np.linalg.norm(reaction.displaced) > 0.02 and clip.times[-1] > reaction.end + 0.2
+    out = blend([of_clip(reaction, clip), of_reaction(reaction, clip, 1e12)], clip.times)
+    _, p = to_world(reaction.model, out.rotation, out.translation)
+    np.testing.assert_allclose(p, reaction.poses(clip)[1], atol=1e-6)
+
+
 def test_walk_and_wave_and_two_hits(scene):
     actor, clip, hits = scene
     walk, (first, second) = of_clip(hits[0], clip), (of_reaction(hit, clip) for hit in hits)

@@ -103,6 +103,7 @@ def test_a_bone_by_its_own_name_goes_before_its_role(tmp_path):
     ("text", "reason"),
     [
         ("Bip01 Spine1\n", "line 1: 'Bip01 Spine1' has no value"),
+        ("Attack | Sustain | Relaxation | Simulation\n0.1 | 0.1 | 2,5 | 0.15\n", "line 2: a number stands where"),
         ("Bip01 Spine1 | much\n", "line 1: 'Bip01 Spine1 | much' is neither"),
         ("# masses\nBip01 Spine1 | 3\n", "line 2: it is not said what"),
         ("Bone | Velocity\nBip01 Spine1 | 3 | 4\n", "line 2: it is not said what"),

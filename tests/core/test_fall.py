@@ -19,20 +19,9 @@ from core.rotation import exp, multiply, to_matrix
 from core.simulate import Run, simulate
 from core.situation import named
 
-from .figures import build
-from .test_react import HIT, actor_of, clip_of
+from .test_react import HIT
 
 FALLS = {"knock_out": {}, "knock_out_back": {}, "shoulder_front": {"end": "stay", "knock_out": 0.5}}
-
-
-@pytest.fixture(scope="module")
-def actor():
-    return actor_of(build(skin=True))
-
-
-@pytest.fixture(scope="module")
-def clip(actor):
-    return clip_of(actor.skeleton, seconds=8.0)
 
 
 @pytest.fixture(scope="module", params=FALLS)
@@ -139,6 +128,25 @@ def test_the_blow_gives_its_momentum(actor, clip):
         *_, last = simulate(stage.model, reference, stage.forces(reference), actor.gravity, Run(0, reference.state(0)))
         momentum.append(balance(stage.model, kinematics(stage.model, last.state), actor.gravity).momentum[3:])
     np.testing.assert_allclose(momentum[1] - momentum[0], 5.0 * stage.blows[0].direction, atol=0.35)
+
+
+def test_what_a_fall_does_not_do_is_said(actor, clip):
+    """A blow that no feet would catch is no news; hits before it, gains and the light simulator are."""
+    plain = Falling(actor, clip, [(named("knock_out").with_changes(impulse=400.0), HIT)], {}, {})
+    assert plain.warnings == [] and plain.footing is None
+    situation = named("knock_out").with_changes(coupled=False, counter=2.0)
+    before = (named("chest_front"), replace(HIT, frame=HIT.frame - 6.0))
+    told = " ".join(Falling(actor, clip, [before, (situation, HIT)], {}, {}).warnings)
+    assert "Hits before" in told and "coupled" in told and "counter" in told
+
+
+def test_a_blow_on_a_body_that_lies_lands(actor, clip):
+    late = replace(HIT, frame=HIT.frame + 4.2 * clip.fps, impulse=60.0)
+    fallen = run(fall(actor, clip, named("knock_out"), HIT, further=[(named("chest_front"), late)]))
+    assert fallen.times[-1] > late.frame / clip.fps
+    since, _, speed = surface(fallen, clip)
+    lands = np.searchsorted(since, fallen.blows[1].start - fallen.start)
+    assert speed[lands : lands + 12].max() > 0.05 > 2.0 * speed[lands - 6 : lands].max()
 
 
 def test_a_rig_without_legs_cannot_fall(actor, clip):

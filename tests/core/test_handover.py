@@ -12,20 +12,9 @@ from core.react import react, run
 from core.rotation import angle, exp, multiply, rotate
 from core.situation import named
 
-from .figures import build
-from .test_react import HIT, actor_of, clip_of
+from .test_react import HIT
 
 SECONDS = 0.5
-
-
-@pytest.fixture(scope="module")
-def actor():
-    return actor_of(build(skin=True))
-
-
-@pytest.fixture(scope="module")
-def clip(actor):
-    return clip_of(actor.skeleton, seconds=8.0)
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +66,17 @@ def test_a_fallen_body_gets_up_where_it_lies(actor, clip, fallen):
     height = touch.points(actor).world(q, p)[..., 2].min(axis=-1)
     since = clip.times > up.then.start
     assert height[since].min() > min(touch.points(actor).world(*lies)[..., 2].min(axis=-1).min(), up.then.ground) - 1e-6
+
+
+def test_floors_of_different_heights_are_no_difference(actor, clip, fallen):
+    """The action is filmed on a stage a metre up, the body lies on a floor that its blow says."""
+    action = rising(fallen, clip)
+    lifted = replace(action, position=action.position + np.array([0.0, 0.0, 1.0]) / actor.masses.scale)
+    up, plain = (hand_over(fallen, clip, x, SECONDS, 0.0) for x in (lifted, action))
+    np.testing.assert_allclose(up.poses(clip)[1], plain.poses(clip)[1], atol=1e-6)
+    assert not up.warnings
+    low = replace(fallen, blows=tuple(replace(blow, ground=-0.5) for blow in fallen.blows))
+    assert hand_over(low, clip, action, SECONDS, 0.0).then.ground == -0.5
 
 
 def test_an_action_unlike_the_pose_is_named(clip, fallen):

@@ -11,7 +11,8 @@ from core.errors import SituationError
 from core.pose import Envelope
 from core.react import react, run
 from core.rotation import angle
-from core.situation import named
+from core.situation import BoneSetting, named
+from core.stage import Stage
 
 from .figures import build
 from .test_react import actor_of, clip_of, hit_on
@@ -256,6 +257,19 @@ def test_every_hit_keeps_its_own_situation_s_bone_values(skeleton):
     jump = np.diff(np.degrees(plain.turn[k - 2 : k + 1, thigh]), n=2, axis=0) / np.diff(plain.times[k - 1 : k + 1])
     assert np.linalg.norm(jump) > 100.0  # [deg/s] the second one's own velocities
     assert np.count_nonzero(with_user.weights != 1.0) == 2
+
+
+def test_a_later_hit_brings_the_bones_that_its_situation_names(skeleton):
+    """As the document's files do: no roles, bones by name."""
+    names = named("shoulder_front").with_changes(
+        simulate=(), support=(), bones={"forearm.R": BoneSetting(simulated=True), "hand.R": BoneSetting(simulated=True)}
+    )
+    actor = actor_of(skeleton)
+    pair = [(named("chest_front"), Hit(25.0)), (names, Hit(29.0))]
+    stage = Stage(actor, clip_of(skeleton), pair, {}, {})
+    assert stage.moving[actor.names.index("forearm.R")] and stage.moving[actor.names.index("hand.R")]
+    alone = Stage(actor, clip_of(skeleton), pair[1:], {}, {})
+    assert not alone.moving[actor.names.index("spine.01")]
 
 
 def test_repeats_of_every_kind_tell_less(skeleton):

@@ -85,6 +85,29 @@ def test_influence_by_joints_from_the_blow(figure):
     assert made.peaks()["neck"] == pytest.approx(0.5 * plain.peaks()["neck"]) and made.peaks()["head"] == 0.0
 
 
+def test_feet_stand_whatever_shows_of_the_body_above(figure):
+    """Nothing shows of pelvis and legs: they are the clip's, to the point; half of it leads them half as far."""
+    actor, clip = figure
+    plain, none, half = (react_to(figure, impulse=9.0, influence=x) for x in ((), (1.0, 0.0), (1.0, 0.5)))
+    own = actor.canonical(clip)[1]
+    off = {k: np.abs(r.poses(clip)[1] - own) for k, r in (("plain", plain), ("none", none), ("half", half))}
+    feet, pelvis = plain.footing.feet, plain.footing.base
+    assert off["plain"][:, pelvis].max() > 0.01
+    assert off["none"][:, [*feet, pelvis]].max() < 1e-6
+    assert off["half"][:, pelvis].max() == pytest.approx(0.5 * off["plain"][:, pelvis].max(), rel=0.2)
+
+
+def test_parts_of_a_reaction_show_as_their_own_blows_say(figure):
+    """The second blow lands when the first one is over, on the head: its influence counts there."""
+    actor, clip = figure
+    on_head = CHEST.with_changes(influence=(1.0, 0.0), hit=("head",), impulse=2.0)
+    first = CHEST.with_changes(influence=(1.0, 0.0))
+    whole = run(react(actor, clip, first, Hit(20.0), further=[(on_head, Hit(40.0))]))
+    alone = run(react(actor, clip, on_head, Hit(40.0)))
+    assert len(whole.parts) == 2
+    assert whole.peaks()["head"] == pytest.approx(alone.peaks()["head"], rel=1e-3) and whole.peaks()["head"] > 1.0
+
+
 def test_legal_angles_hold(figure):
     """A stiff neck, an elbow that hardly bends, arms that hardly swing: the ranges of roles and of one side alone."""
     plain = react_to(figure, impulse=9.0)

@@ -43,7 +43,7 @@ def outcome(actor, clip, impulse, way):
     plan, down = reaction.footing.plan, reaction.footing.stance.down
     late = clip.times >= reaction.start + BACK
     off = np.linalg.norm(reaction.poses(clip)[1] - actor.canonical(clip)[1], axis=-1)[late].max()
-    if plan.fell:
+    if reaction.uncaught:
         return "falls", float(off)
     aside = np.linalg.norm(plan.feet[..., :2], axis=-1)[down].max()
     return "steps" if aside > ASIDE else "stays", float(off)
