@@ -42,6 +42,8 @@ class Stage:
     ) -> None:
         self.actor = actor
         self.warnings: list[str] = []
+        for situation, _ in hits:
+            casting.meant(actor, situation)  # refuses bones that the rig lacks by their line, before the blow looks
         q, p = actor.canonical(clip)
         self.blows = throttle([land(actor, clip, situation, hit, (q, p)) for situation, hit in hits], before)
         self.start = self.blows[0].start

@@ -89,6 +89,23 @@ def fresh_scene(addon):
 
 
 @pytest.fixture
+def demo(fresh_scene):
+    """The demo character, active."""
+    from .interface_tools import add_demo
+
+    return add_demo()
+
+
+@pytest.fixture
+def hit(demo):
+    """The demo character with a reaction at frame 8."""
+    from .interface_tools import OPS
+
+    OPS.apply_hit_reaction(frame=8.0)
+    return demo
+
+
+@pytest.fixture
 def open_file(fresh_scene, tmp_path):
     """Call with a path to have the file opened (.blend) or imported; gives its armature objects, largest first.
 

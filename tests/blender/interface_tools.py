@@ -2,7 +2,7 @@
 
 import bpy
 import numpy as np
-from bl_ext.user_default.parametric_dynamics.blender_addon import layer_undo
+from bl_ext.user_default.parametric_dynamics.blender_addon import hints, layer_undo
 
 from .layer_tools import joints, set_frame
 
@@ -21,6 +21,11 @@ def add_demo():
     rig = bpy.context.active_object
     short(rig)
     return rig
+
+
+def cures(rig):
+    """What the panel offers, in order."""
+    return [hint.cure for hint in hints.of(bpy.context, rig)]
 
 
 def peak(rig, bone):

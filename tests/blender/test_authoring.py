@@ -6,17 +6,12 @@ import bpy
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import settings
 
-from .interface_tools import OPS, add_demo, short, turned
+from .interface_tools import OPS, short, turned
 from .test_cli import KAYKIT_CLIPS, refused, run  # noqa: F401 (fixtures)
 
 SIMULATED = "Bip01 Spine1 | 1\n  Bip01 Spine2 | 1\n    Bip01 Neck | 1\n      Bip01 L Clavicle | 0\n"
 VELOCITY = "Bone\tAngle (deg)\tVelocity (deg/sec)\nBip01 Spine1\t90\t600\nBip01 Spine2\t90\t600\nBip01 Neck\t90\t0\n"
 TRANSITION = "Attack (sec)\tSustain (sec)\tRelaxation (sec)\tSim Time (sec)\n0\t0.1\t0.25\t0.1\n"
-
-
-@pytest.fixture
-def demo(fresh_scene):
-    return add_demo()
 
 
 @pytest.fixture

@@ -5,25 +5,10 @@ import numpy as np
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import hints, operators_life, staleness
 
-from .interface_tools import OPS, add_demo, layers, names
+from .interface_tools import OPS, cures, layers, names
 from .layer_tools import farthest, joints
 
 FRAMES = np.arange(1.0, 25.0)
-
-
-@pytest.fixture
-def demo(fresh_scene):
-    return add_demo()
-
-
-@pytest.fixture
-def hit(demo):
-    OPS.apply_hit_reaction(frame=8.0)
-    return demo
-
-
-def cures(rig):
-    return [hint.cure for hint in hints.of(bpy.context, rig)]
 
 
 class TestOtherBlenders:

@@ -8,16 +8,11 @@ from bl_ext.user_default.parametric_dynamics.core import situation as situations
 from bl_ext.user_default.parametric_dynamics.core import strength as strengths
 from mathutils import Vector
 
-from .interface_tools import OPS, add_demo, names, peak
+from .interface_tools import OPS, names, peak
 from .layer_tools import differences, file_state, joints, set_frame
 from .test_interface_react import keys, same
 
 FLOAT32 = 1e-4
-
-
-@pytest.fixture
-def demo(fresh_scene):
-    return add_demo()
 
 
 @pytest.fixture

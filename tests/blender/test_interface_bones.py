@@ -5,12 +5,7 @@ import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import recipe, settings
 from bl_ext.user_default.parametric_dynamics.core import casting
 
-from .interface_tools import OPS, add_demo, names, peak, turned
-
-
-@pytest.fixture
-def demo(fresh_scene):
-    return add_demo()
+from .interface_tools import OPS, names, peak, turned
 
 
 class TestBones:

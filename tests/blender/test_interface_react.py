@@ -19,7 +19,7 @@ from bl_ext.user_default.parametric_dynamics.blender_addon import (
 from bl_ext.user_default.parametric_dynamics.core import situation as situations
 from bl_ext.user_default.parametric_dynamics.core.errors import CoreError
 
-from .interface_tools import OPS, add_demo, names, peak, short
+from .interface_tools import OPS, names, peak, short
 from .layer_tools import differences, farthest, file_state, height, joints, set_frame
 
 CYBERPUNK = "1_game_characters/quaternius/cyberpunk_Character.glb"
@@ -27,11 +27,6 @@ KAYKIT = "1_game_characters/kaykit/manny_med_mod.gltf"
 KAYKIT_CLIPS = "1_game_characters/kaykit/Med_MovementBasic.glb"
 FLOAT32 = 1e-4
 NEUTRAL = 0.05  # mm at human size, through float32 channels
-
-
-@pytest.fixture
-def demo(fresh_scene):
-    return add_demo()
 
 
 def play(rig, title):

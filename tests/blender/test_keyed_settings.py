@@ -7,18 +7,12 @@ import numpy as np
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import actions, checks, hints, records, source, staleness
 
-from .interface_tools import OPS, add_demo, names
+from .interface_tools import OPS, names
 from .layer_tools import differences, farthest, file_state, joints, set_frame
 
 FRAMES = np.arange(1.0, 25.0)
 TONE, STIFF = "parametric_dynamics.tone", 'pose.bones["upper_arm.L"].dynamics_frequency'
 KEYS = {5: (0.1, 1.0), 45: (0.9, 5.0)}  # frame: tone, frequency; far beyond the clip's end at 25
-
-
-@pytest.fixture
-def demo(fresh_scene):
-    rig = add_demo()
-    return rig
 
 
 def key(rig):

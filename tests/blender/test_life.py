@@ -3,31 +3,16 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import actions, hints, job, staleness
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions, job, staleness
 
-from .interface_tools import OPS, add_demo, layers, names, peak
+from .interface_tools import OPS, cures, layers, names, peak
 from .layer_tools import farthest, joints, set_frame
 
 FRAMES = np.arange(1.0, 25.0)
 
 
-@pytest.fixture
-def demo(fresh_scene):
-    return add_demo()
-
-
-@pytest.fixture
-def hit(demo):
-    OPS.apply_hit_reaction(frame=8.0)
-    return demo
-
-
 def stale(rig):
     return [record.name for record in rig.parametric_dynamics_reactions if staleness.is_stale(rig, record)]
-
-
-def cures(rig):
-    return [hint.cure for hint in hints.of(bpy.context, rig)]
 
 
 def bend(action, bone, by=0.3):

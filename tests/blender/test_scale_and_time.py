@@ -8,15 +8,10 @@ import numpy as np
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import actions
 
-from .interface_tools import OPS, add_demo
+from .interface_tools import OPS
 from .layer_tools import differences, farthest, file_state, joints, set_frame
 
 HIT = 8.0
-
-
-@pytest.fixture
-def demo(fresh_scene):
-    return add_demo()
 
 
 def spread(rig, frames, clip):
