@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import actions, figures, hints, keyed_settings, rig, source, timing
+from . import actions, figures, hints, keyed_settings, rig, source, staleness, timing
 
 OK, WARN, REFUSE = "ok", "warn", "refuse"
 NEEDED = ("pelvis", "head", "upper_arm.L", "upper_arm.R", "thigh.L", "thigh.R")  # of a biped
@@ -32,10 +32,14 @@ class Item(NamedTuple):
 
 
 def of(context, armature):
-    """The list for an armature."""
-    items = [_armature(armature), _pose(armature), _clip(context, armature), *_layers(context, armature)]
-    items += [_roles(armature), _mesh(context, armature), _feet(armature), _owners(armature)]
-    items += [_scale(context, armature), _time(context), _settings(armature)]
+    """The list for an armature; what means to look at all curves, meshes or constraints is looked at once."""
+
+    def once(look, *of_what):
+        return staleness.once(armature, ("set-up", look.__name__), lambda: look(*of_what))
+
+    items = [_armature(armature), _pose(armature), once(_clip, context, armature), *_layers(context, armature)]
+    items += [_roles(armature), once(_mesh, context, armature), _feet(armature), once(_owners, armature)]
+    items += [_scale(context, armature), _time(context), once(_settings, armature)]
     return items
 
 

@@ -1,4 +1,4 @@
-"""The tab "Dynamics" in the sidebar of the 3D view.  Drawing only reads properties; nothing is analysed here."""
+"""The tab "Dynamics" in the sidebar of the 3D view.  Drawing reads what is at hand: nothing is analysed anew."""
 
 from bpy.types import Panel, UIList
 

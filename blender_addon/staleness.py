@@ -1,10 +1,11 @@
 """Whether what a reaction was solved on has changed since: the keys and strips below it, the rest pose, the time base.
 
-A reaction's record keeps a fingerprint of them.  Panels ask `is_stale` at every redraw; the answer is worked out anew
-only after Blender has told of a change.
+A reaction's record keeps a fingerprint of them.  Panels ask `is_stale` at every redraw; answers are worked out anew
+only after Blender has told of a change (`once`).
 """
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 import bpy
@@ -31,7 +32,7 @@ STRIP = (
 )
 KEYS = ("co", "handle_left", "handle_right")
 
-_known: dict[tuple[str, str], bool] = {}
+_known: dict[tuple[str, ...], Any] = {}
 
 
 def note(rig: Any, record: Any) -> None:
@@ -44,9 +45,14 @@ def is_stale(rig: Any, record: Any) -> bool:
     """Whether the reaction would come out otherwise now; one without a fingerprint (an older file) counts as fresh."""
     if not record.fingerprint:
         return False
-    key = (rig.name_full, record.name)
+    return bool(once(rig, ("stale", record.name), lambda: record.fingerprint != fingerprint(rig, record)))
+
+
+def once(rig: Any, what: tuple[str, ...], work: Callable[[], Any]) -> Any:
+    """The answer of `work` about a rig, asked for once until Blender tells of a change.  what: names the question."""
+    key = (rig.name_full, *what)
     if key not in _known:
-        _known[key] = record.fingerprint != fingerprint(rig, record)
+        _known[key] = work()
     return _known[key]
 
 
