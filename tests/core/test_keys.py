@@ -1,7 +1,5 @@
 """Key reduction: the bound by brute force, in every kind of channel and along chains, and what must be kept."""
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +9,8 @@ from core import keys
 from core.key_errors import chains
 from core.keys import Motion
 from core.rotation import angle, continuous, exp, multiply, normalize
+
+from .work import calls
 
 FRAMES = np.arange(12.0, 78.0)
 LOOKS = np.arange(FRAMES[0], FRAMES[-1] + 1e-9, 0.25)
@@ -202,14 +202,10 @@ def test_chains():
     np.testing.assert_array_equal(chains(np.array([-1, 0, 1, 1, 3, -1])), [4, 4, 3, 4, 4, 1])
 
 
-def test_fast_enough_to_be_on_while_tuning(rng):
-    """25 bones x 70 frames in 50 ms on the machine this was made on; here only that it stays of that order."""
+def test_quick_enough_to_be_on_while_tuning(rng):
+    """25 bones x 70 frames: all bones are tried at once, whatever their number."""
     turn = continuous(exp(smooth(rng, 25, 3, 0.3)))
     motions = [Motion("quaternion", turn[:, b], parent=b - 1 if b % 6 else -1) for b in range(25)]
-    best = np.inf
-    for _ in range(5):
-        start = time.process_time()
-        keys.reduce(FRAMES, motions, HALF)
-        best = min(best, time.process_time() - start)
-    print("{:.0f} ms".format(1e3 * best))
-    assert best < 0.25
+    made = calls(lambda: keys.reduce(FRAMES, motions, HALF))
+    print(made)
+    assert made < 7000

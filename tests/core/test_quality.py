@@ -1,6 +1,5 @@
 """The judge of motions: what it must not see, what it must, and that neither size, rate, side nor names matter."""
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +17,7 @@ from core.rotation import between, conjugate, exp, log, multiply, rotate
 
 from .figures import build, moved
 from .test_react import actor_of, clip_of
+from .work import calls
 
 HIT = 1.0  # [s] after the clip's start
 BEYOND = ("limits", "penetration", "slip", "skid", "floating", "sinking", "balance", "momentum", "travel", "speed",
@@ -291,17 +291,13 @@ class TestTools:
 
 
 def test_cost():
-    """25 bones, 120 frames, with a hit: below 20 ms of this process's time (measured 10)."""
+    """25 bones, 120 frames, with a hit (10 ms where this was made)."""
     face = {"eye.L": ("head", (0.03, -0.08, 1.68), (0.03, -0.1, 1.68)), "jaw": ("head", (0, 0, 1.6), (0, -0.1, 1.6))}
     skeleton = build(skin=True, **face)
     clip = clip_of(skeleton, fps=60.0, seconds=119.0 / 60.0)
     actor = actor_of(skeleton)
     assert len(clip.frames) == 120 and len(actor.names) == 25
     motion, blow = reaction(actor, clip), blow_of(actor, clip)
-    judge(actor, motion, clip, blow)
-    taken = []
-    for _ in range(9):
-        start = time.process_time()
-        judge(actor, motion, clip, blow)
-        taken.append(time.process_time() - start)
-    assert sorted(taken)[4] < 0.020
+    made = calls(lambda: judge(actor, motion, clip, blow))
+    print(made)
+    assert made < 12000
