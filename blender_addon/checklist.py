@@ -185,4 +185,5 @@ def _time(context):
 
 def _settings(armature):
     keyed = keyed_settings.animated(armature)
-    return Item("settings", OK, "Keyed or driven: taken as they are at the hit." if keyed else "As in the panel.")
+    text = "Keyed or driven: muscles follow, the rest is as at the hit." if keyed else "As in the panel."
+    return Item("settings", OK, text)

@@ -10,6 +10,7 @@ from pathlib import Path
 import bpy
 
 from ..core import hits as planning
+from ..core.blows import lasts
 from ..core.errors import SituationError
 from ..core.react import run as drain
 from ..core.situation import named
@@ -190,10 +191,13 @@ def _react(opened, hits, watch, *, extend):
     """
     context = bpy.context
     armature = bpy.data.objects[opened.armature]
-    moments = recipes.frames(context, armature, [hit for hit in hits.hits if hit.enabled])
-    with keyed_settings.shown(context, armature, min(moments, default=0.0)):
-        height = settings.plain(armature.parametric_dynamics.height)
-        made = replace(hits, bones=settings.bones(armature), roles=settings.roles(armature), height=height)
+    active = [hit for hit in hits.hits if hit.enabled]
+    moments = recipes.frames(context, armature, active) or [0.0]
+    first, seconds = min(moments), max((lasts(hit.situation) for hit in active), default=0.0)
+    last = max(moments) + timing.rate(context.scene) * seconds
+    with keyed_settings.shown(context, armature, first):
+        made = replace(hits, roles=settings.roles(armature), height=settings.plain(armature.parametric_dynamics.height))
+    made = replace(made, bones=keyed_settings.bones(context, armature, first, last))
     job = recipes.prepare(context, armature, made)
     timings = {"read": watch.lap()}
     reaction = drain(job.solve())

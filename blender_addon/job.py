@@ -15,7 +15,7 @@ import numpy as np
 from ..core import casting
 from ..core.actor import Actor
 from ..core.anatomy import Anatomy
-from ..core.blows import LONGEST
+from ..core.blows import lasts
 from ..core.bodies import HEIGHT, measure
 from ..core.errors import ClipError
 from ..core.fall import fall
@@ -231,7 +231,7 @@ def _moments(hits, rate) -> tuple[Array, Array]:
     """Frames that get keys, and the even samples of the simulation, from the first hit to the last one's end."""
     landed = [hit.frame for _, hit in hits]
     start = min(landed)
-    end = max(hit.frame + (LONGEST if s.falls else s.envelope.duration) * rate for s, hit in hits)
+    end = max(hit.frame + lasts(s) * rate for s, hit in hits)
     samples = np.arange(-LEAD, np.ceil((end - start) * SAMPLES / rate - 1e-6) + LEAD + 1.0)
     even = np.round(start + samples * (rate / SAMPLES), 6)  # whole frames stay whole
     return np.unique(np.concatenate((frame_grid(start, end), landed))), even

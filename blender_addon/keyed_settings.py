@@ -1,6 +1,8 @@
 """Settings that are keyed or driven: a reaction is made with the values that they have when its hits land.
 
 What belongs to one hit is taken at its own frame; what belongs to the whole body, on bones too, at the first hit's.
+Numbers of the muscles (`settings.OVER_TIME`) that move from there to the reaction's end are followed: they become
+curves over the time since the hit.
 The frame of a hit itself is taken as it stands.  Keys of settings may lie in the clip's own action or in another one:
 nothing that reads the clip looks at them (`actions.curves_of`).
 """
@@ -8,34 +10,88 @@ nothing that reads the clip looks at them (`actions.curves_of`).
 import contextlib
 from dataclasses import replace
 
+import numpy as np
+
+from ..core.blows import lasts
 from . import actions, nla, recipe, sampling, settings, timing
 
 
-def animated(armature):
-    """Whether something that plays on the armature keys or drives settings of ours."""
+def animated(armature, among=None):
+    """Whether something that plays on the armature keys or drives settings of ours.  among: only these properties."""
     data = armature.animation_data
     if data is None:
         return False
     players = [data, *nla.strips_of(data.nla_tracks)]
-    if any(actions.settings_of(player.action, actions.slot_of(player)) for player in players):
-        return True
-    return any(actions.is_setting(driver.data_path) for driver in data.drivers)
+    paths = [c.data_path for p in players for c in actions.settings_of(p.action, actions.slot_of(p))]
+    paths += [driver.data_path for driver in data.drivers if actions.is_setting(driver.data_path)]
+    return any(among is None or path.rpartition(".")[2] in among for path in paths)
 
 
 def at_hits(context, armature, made):
-    """The panel's recipe with keyed values as they are when each hit lands."""
+    """The panel's recipe with keyed values as they are when each hit lands, or from then on."""
     active = [i for i, hit in enumerate(made.hits) if hit.enabled]
     if not active or not animated(armature):
         return made
     moments = recipe.frames(context, armature, [made.hits[i] for i in active])
     with shown(context, armature, min(moments)):
         whole = settings.recipe(armature)
-    hits = list(made.hits)
+    hits, rate, last = list(made.hits), timing.rate(context.scene), 0.0
     for i, moment in zip(active, moments, strict=True):
         with shown(context, armature, moment):
-            now = settings.hit(settings.holders(armature)[i])
-        hits[i] = replace(now, frame=hits[i].frame, after=hits[i].after)
-    return replace(whole, hits=tuple(hits))
+            now = replace(settings.hit(settings.holders(armature)[i]), frame=hits[i].frame, after=hits[i].after)
+        end = moment + rate * lasts(now.situation)
+        last = max(last, end)
+        curves = _followed(context, armature, moment, end, lambda i=i: _muscles(settings.holders(armature)[i]))
+        hits[i] = replace(now, situation=now.situation.with_changes(**curves))
+    return replace(whole, hits=tuple(hits), bones=bones(context, armature, min(moments), last))
+
+
+def bones(context, armature, start, end):
+    """`settings.bones` at a frame; what moves until another frame follows."""
+    with shown(context, armature, start):
+        found = settings.bones(armature)
+    own = [(name, field) for name, values in found.items() for field in values if field in settings.OVER_TIME]
+
+    def now():
+        values = {name: settings.bone_values(armature.pose.bones[name]) for name, _ in own}
+        return {(name, field): values[name].get(field) for name, field in own}
+
+    for (name, field), values in _followed(context, armature, start, end, now).items() if own else ():
+        found[name][field] = values
+    return found
+
+
+def _muscles(holder):
+    return {name: settings.plain(getattr(holder, name)) for name in settings.OVER_TIME}
+
+
+def _followed(context, armature, start, end, now):
+    """Which of the numbers that `now` gives move from a frame to another, as their curves over the time since [s].
+
+    A number that is None at a frame is passed over there.
+    """
+    if not animated(armature, settings.PROPERTIES_OVER_TIME):
+        return {}
+    times = np.arange(np.ceil(end - start) + 1.0)
+    seen = []
+    with shown(context, armature, start):
+        for k in times:
+            timing.show(context.scene, start + k)
+            seen.append(now())
+    curves = {}
+    for name in seen[0]:
+        points = [(k / timing.rate(context.scene), one[name]) for k, one in zip(times, seen, strict=True)]
+        points = _bare([(round(float(t), 6), value) for t, value in points if value is not None])
+        if len(points) > 1:
+            curves[name] = tuple(points)
+    return curves
+
+
+def _bare(points):
+    """The points of a curve without those inside and at the end of a level stretch."""
+    level = [a[1] == b[1] for a, b in zip(points, points[1:], strict=False)]
+    before, after = [False, *level], [*level, True]
+    return [p for p, b, a in zip(points, before, after, strict=True) if not (b and a)]
 
 
 @contextlib.contextmanager

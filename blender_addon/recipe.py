@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 
 from ..core import hits as planning
 from ..core import situation as situations
+from ..core.curve import Value
 from ..core.errors import CoreError, SituationError
 from ..core.hits import HitSetting
 from . import figures, job, source, timing
@@ -22,7 +23,7 @@ class Recipe:
     """
 
     hits: tuple[HitSetting, ...]
-    bones: dict[str, dict[str, float | bool]] = field(default_factory=dict)
+    bones: dict[str, dict[str, Value | bool]] = field(default_factory=dict)
     roles: dict[str, str] = field(default_factory=dict)
     height: float = 0.0
     blend: str = "COMBINE"
@@ -49,13 +50,18 @@ def loads(text):
     try:
         plain = json.loads(text)
         plain["hits"] = tuple(_loaded(entry) for entry in plain["hits"])
+        plain["bones"] = {bone: {key: _tuples(v) for key, v in own.items()} for bone, own in plain["bones"].items()}
         return Recipe(**plain)
     except (ValueError, KeyError, TypeError, CoreError):
         raise SituationError("The reaction's settings can't be read. Set it up anew and update it.") from None
 
 
+def _tuples(value):
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
 def _loaded(entry):
-    values = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
+    values = {key: _tuples(value) for key, value in entry.items()}
     values["situation"] = situations.from_table(tomllib.loads(values["situation"]), "the reaction")
     return HitSetting(**values)
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from ..core import situation as situations
 from ..core import texts
+from ..core.curve import begins
 from ..core.errors import SituationError
 from ..core.hits import HitSetting
 from ..core.pose import Envelope
@@ -20,6 +21,7 @@ CUSTOM = "CUSTOM"
 NUMBERS = ("along", "impulse", "gain", "contact", "frequency", "ratio", "base_frequency", "tone", "recovery", "share")
 NUMBERS += ("knock_out", "counter", "whip")
 CHOICES = ("drive", "end")
+OVER_TIME = ("frequency", "ratio", "base_frequency", "tone", "share")  # of them may be curves
 LOADING = ("situation", "strength")
 TIMES = ("attack", "sustain", "relaxation", "simulation")
 BONE_FIELDS = {  # property of a pose bone -> field of BoneSetting, where it differs from the property's default
@@ -28,6 +30,7 @@ BONE_FIELDS = {  # property of a pose bone -> field of BoneSetting, where it dif
     "dynamics_ratio": "ratio",
     "dynamics_weight": "weight",
 }
+PROPERTIES_OVER_TIME = (*OVER_TIME, *(prop for prop, field in BONE_FIELDS.items() if field in OVER_TIME))
 
 
 def plain(number):
@@ -84,7 +87,9 @@ def put_situation(group, situation):
 
 def _fill(group, situation):
     group.document = situations.dump(situation)
-    for name in (*NUMBERS, *CHOICES):
+    for name in NUMBERS:
+        setattr(group, name, begins(getattr(situation, name)))
+    for name in CHOICES:
         setattr(group, name, getattr(situation, name))
     for name in TIMES:
         setattr(group, name, getattr(situation.envelope, name))

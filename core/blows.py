@@ -100,9 +100,7 @@ class Blow:
     @property
     def end(self) -> float:
         """Time from which nothing of it shows, or from which the body lies still [s]."""
-        if self.situation.falls:
-            return self.start + LONGEST
-        return self.start + self.situation.envelope.duration
+        return self.start + lasts(self.situation)
 
     @property
     def simulated(self) -> float:
@@ -216,6 +214,11 @@ def throttle(blows: Sequence[Blow], before: float | None = None) -> list[Blow]:
         out.append(replace(blow, told=part * blow.told))
         before = blow.start
     return out
+
+
+def lasts(situation: Situation) -> float:
+    """How long the reaction to a blow takes at most [s]."""
+    return LONGEST if situation.falls else situation.envelope.duration
 
 
 def episodes(hits: Sequence[tuple[Situation, Hit]], fps: float) -> list[list[tuple[Situation, Hit]]]:

@@ -1,6 +1,7 @@
 """Curves that an artist gives by a few points: from one to the next by a cosine, without swinging over."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,6 +10,7 @@ from .errors import SituationError
 from .rotation import Array
 
 Points = tuple[tuple[float, float], ...]
+Value = float | Points  # a number, or its curve over the time since a blow [s]
 
 
 def at(points: Points, t: ArrayLike) -> Array:
@@ -19,6 +21,23 @@ def at(points: Points, t: ArrayLike) -> Array:
     j = np.minimum(i + 1, len(times) - 1)
     u = (t - times[i]) / np.maximum(times[j] - times[i], 1e-12)
     return values[i] + 0.5 * (1.0 - np.cos(np.pi * u)) * (values[j] - values[i])
+
+
+def over(value: Value, t: ArrayLike) -> Array | float:
+    """A number as it stands, a curve at t (...,)."""
+    return value if isinstance(value, (int, float)) else at(value, t)
+
+
+def later(value: Any, by: float) -> Any:
+    """A curve from `by` seconds on; what is none as it stands."""
+    if not isinstance(value, tuple) or by <= 0.0:
+        return value
+    return (0.0, float(at(value, by))), *((t - by, own) for t, own in value if t > by)
+
+
+def begins(value: Value) -> float:
+    """A number, or with what its curve begins."""
+    return value if isinstance(value, (int, float)) else value[0][1]
 
 
 def check(points: Sequence[Sequence[float]], what: str, high: float) -> None:

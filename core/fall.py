@@ -21,10 +21,10 @@ from .forces.world import motions
 from .knockout import SLOWING, KnockOut, Ragdoll, floor_of, slowing
 from .model import State
 from .pace import FRESH, Pace
-from .react import Reaction, unwound
+from .react import Reaction
 from .reference import Reference, to_joints
 from .resample import hermite, rotations
-from .rotation import Array, conjugate, log, multiply
+from .rotation import Array, conjugate, log, multiply, unwound
 from .situation import Situation
 from .skeleton import Clip
 from .stage import SUBSTEP, Stage
@@ -72,8 +72,8 @@ class Falling(Stage):
         kin, passing = motions(self.model, reference)
         left = self.knock.tone(times)[:, None]
         tone = left * tuning.tone(actor, [(b.situation, b.struck, times - b.start) for b in self.blows])
-        muscle = tuning.muscle(actor, self.model, reference, passing, tone, self.inertia, self.situation,
-                               self.settings, self.hinges, self.base)  # fmt: skip
+        muscle = tuning.muscle(actor, self.model, reference, passing, times - self.start, tone, self.inertia,
+                               self.situation, self.settings, self.hinges, self.base)  # fmt: skip
         muscle = replace(muscle, share=left * muscle.share)
         jointed = self.moving & (np.arange(self.model.n) != self.base)
         bent = hinges.bend(actor, self.hinges, kin.R, kin.p)

@@ -79,7 +79,7 @@ class Footing:
         )
         mass = float(model.inertia[:, 5, 5].sum())
         tone = muscle.tone[:, self.base, None, None]
-        own_K, own_D = (x[self.base, 3:, 3:] for x in (muscle.stiffness, muscle.damping))
+        own_K, own_D = (x[..., self.base, 3:, 3:] for x in (muscle.stiffness, muscle.damping))
         load = np.zeros((reference.steps, len(self.feet), 6))
         load[..., 5] = -linear(self.stance.times, self.missing, t[:-1])
         hips = np.array([limb.upper for limb in self.stance.limbs])

@@ -12,6 +12,7 @@ import numpy as np
 
 from . import situation as situations
 from . import strength as strengths
+from . import tables
 from .blows import Hit
 from .errors import SituationError
 from .situation import Situation
@@ -124,7 +125,7 @@ def frames(hits: Sequence[HitSetting], default: float, fps: float) -> list[float
 
 def load(path: Path) -> tuple[HitSetting, ...]:
     """The hits of a file; SituationError naming the file and the entry that is wrong."""
-    table = situations.read_toml(path, "Hits")
+    table = tables.read_toml(path, "Hits")
     entries = table.get("hits")
     if set(table) != {"hits"} or not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
         raise SituationError(f"{path}: write each hit as a [[hits]] section, and nothing else.")
@@ -155,7 +156,7 @@ def from_entry(entry: dict[str, Any], source: str) -> HitSetting:
         chosen = situations.changed(whole, table, source)
         if "impulse" in table:
             chosen = chosen.with_changes(gain=1.0)
-        made: HitSetting = situations.build(HitSetting, entry, source, situation=chosen)
+        made: HitSetting = tables.build(HitSetting, entry, source, situation=chosen)
     except SituationError as error:
         raise SituationError(f"{error}" if source in str(error) else f"{source}: {error}") from None
     _check_use(made, table, source)
@@ -190,7 +191,7 @@ def _dumped(hit: HitSetting) -> str:
     said = {f.name: said[f.name] for f in fields(hit) if f.name in said and said[f.name] != f.default}
     preset = next((name for name in situations.presets() if situations.named(name) == hit.situation), "")
     lines = ["[[hits]]", *([f'situation = "{preset}"'] if preset else [])]
-    lines += [f"{key} = {situations.literal(value)}" for key, value in said.items()]
+    lines += [f"{key} = {tables.literal(value)}" for key, value in said.items()]
     if not preset:
         sections = situations.dump(hit.situation).splitlines()
         lines += ["[hits.situation]", *("[hits.situation." + x[1:] if x.startswith("[") else x for x in sections)]

@@ -12,6 +12,7 @@ import numpy as np
 from . import emphasis, tuning
 from .actor import Actor
 from .blows import Blow, Hit, episodes, shown
+from .curve import later
 from .drive import Stretch, drive, joined
 from .dynamics import forward, forward_light
 from .footing import Footing
@@ -19,7 +20,7 @@ from .model import Model
 from .pace import FRESH, Pace
 from .reference import to_joints, to_world
 from .resample import hermite
-from .rotation import Array, conjugate, exp, log, multiply
+from .rotation import Array, conjugate, exp, log, multiply, unwound
 from .situation import Situation
 from .skeleton import Clip
 from .stage import Stage
@@ -182,7 +183,8 @@ def react(
 ) -> Generator[float, None, Reaction]:
     """Simulate a hit, and further ones with it, on a clip that lasts at least as long as the reaction.
 
-    settings: what the user says about single bones: by bone name, fields of `BoneSetting`.
+    settings: what the user says about single bones: by bone name, fields of `BoneSetting`; curves count from the first
+    hit on.
     fixed: bones that something else owns (a constraint, a driver), by bone name, with the owner; a simulated bone among
     them is refused, a supporting one left to the clip.
     Hits that land when nothing shows any more of those before are solved by themselves (`blows.episodes`).
@@ -192,7 +194,9 @@ def react(
     stages: list[Stage] = []
     for group in episodes([(situation, hit), *further], clip.fps):
         before = stages[-1].blows[-1].start if stages else None
-        stages.append(Stage(actor, clip, group, settings or {}, fixed or {}, before))
+        gone = group[0][1].frame / clip.fps - stages[0].start if stages else 0.0
+        own = {bone: {key: later(v, gone) for key, v in said.items()} for bone, said in (settings or {}).items()}
+        stages.append(Stage(actor, clip, group, own, fixed or {}, before))
     made = []
     for k, stage in enumerate(stages):
         made.append((yield from _scaled(_solve(stage), k / len(stages), 1.0 / len(stages))))
@@ -294,19 +298,6 @@ def _together(parts: Sequence[Reaction]) -> Reaction:
         footing=None,
         parts=tuple(parts),
     )
-
-
-def unwound(turn: Array) -> Array:
-    """Rotation vectors (K, n, 3) made continuous in time past half a turn (the wrong-shortest-path problem)."""
-    if np.einsum("kni,kni->kn", turn, turn).max(initial=0.0) < 9.0:  # nothing comes near half a turn
-        return turn
-    out = turn.copy()
-    for k in range(1, len(out)):
-        length = np.linalg.norm(out[k], axis=-1, keepdims=True)
-        around = out[k] * (1.0 - 2.0 * np.pi / np.maximum(length, 1e-12))
-        nearer = np.linalg.norm(around - out[k - 1], axis=-1) < np.linalg.norm(out[k] - out[k - 1], axis=-1)
-        out[k] = np.where((nearer & (length[..., 0] > 1e-9))[:, None], around, out[k])
-    return out
 
 
 def run(steps: Generator[float, None, Reaction]) -> Reaction:

@@ -139,6 +139,19 @@ def continuous(q: Array, axis: int = 0) -> Array:
     return np.moveaxis(q * signs[..., None], 0, axis)
 
 
+def unwound(turn: Array) -> Array:
+    """Rotation vectors (K, n, 3) made continuous in time past half a turn (the wrong-shortest-path problem)."""
+    if np.einsum("kni,kni->kn", turn, turn).max(initial=0.0) < 9.0:  # nothing comes near half a turn
+        return turn
+    out = turn.copy()
+    for k in range(1, len(out)):
+        length = np.linalg.norm(out[k], axis=-1, keepdims=True)
+        around = out[k] * (1.0 - 2.0 * np.pi / np.maximum(length, 1e-12))
+        nearer = np.linalg.norm(around - out[k - 1], axis=-1) < np.linalg.norm(out[k] - out[k - 1], axis=-1)
+        out[k] = np.where((nearer & (length[..., 0] > 1e-9))[:, None], around, out[k])
+    return out
+
+
 def slerp(a: Array, b: Array, t: ArrayLike) -> Array:
     """From a (t = 0) to b (t = 1) on the shorter arc."""
     step = log(multiply(conjugate(a), b))

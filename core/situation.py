@@ -1,17 +1,17 @@
 """Dynamic situations: what is hit, how, and how the body answers; read from and written to TOML."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from . import curve, document, library
 from . import ranges as legal
-from .curve import Points
+from .curve import Points, Value
 from .errors import SituationError
 from .pose import Envelope
+from .tables import are_numbers, build, checked, literal, read_toml
 
 ENDS = ("return", "continue", "stay")
 FOLDER = Path(__file__).parent / "situations"
@@ -23,8 +23,8 @@ class BoneSetting:
 
     angle: [deg] of the bone's axis of rotation about its link, see `links.axis`.  velocity: [deg/s] about it, times
     `multiplier`.
-    mass: [kg] of the canonical 75 kg body.  frequency [Hz], ratio: of the muscle.  weight: 0..1, part of the reaction
-    that shows.
+    mass: [kg] of the canonical 75 kg body.  frequency [Hz], ratio: of the muscle, or their curves over the time since
+    the blow.  weight: 0..1, part of the reaction that shows.
     bone: name that goes before the role where the rig has it.  line: of the file that says so, for refusals.
     """
 
@@ -32,8 +32,8 @@ class BoneSetting:
     velocity: float = 0.0
     multiplier: float = 1.0
     mass: float | None = None
-    frequency: float | None = None
-    ratio: float | None = None
+    frequency: Value | None = None
+    ratio: Value | None = None
     weight: float = 1.0
     simulated: bool | None = None
     bone: str | None = None
@@ -55,11 +55,14 @@ class Situation:
     drive: "impulse" (the blow is a force) or "velocities" (the document's initial velocities of `bones`).
     simulate: roles that move by themselves; support: roles that give way below them, left out where the rig forbids it.
     frequency [Hz], ratio: of the trunk's muscles; `taper`: times which each joint further out on a limb is tauter.
+    base_frequency [Hz]: of the pelvis.
     tone: factor on muscles at impact, back to 1 over `recovery` [s]; `falloff`: part of the loss that is left with each
     joint between a muscle and the blow.
     coupled: False = the light-weight simulator, in which bones don't feel each other's motion.
     tone_curve: (time since the blow [s], factor) points instead of tone and recovery, () = none; see `curve`.
     share: 0..1 of the clip's own torque and weight that stays carried.
+    frequency, ratio, base_frequency, tone and share may be curves over the time since the blow, as `tone_curve`; then
+    there is no recovery.
     influence: part of the reaction that shows on the struck body, one joint away from it, two ..., the last one from
     there on; () = all of it everywhere.
     counter, whip: times which bodies above the blow turn against it, and limbs that aren't struck swing, of what the
@@ -79,14 +82,14 @@ class Situation:
     drive: str = "impulse"
     simulate: tuple[str, ...] = ("spine", "neck", "head", "clavicle", "upper_arm", "forearm", "hand")
     support: tuple[str, ...] = ("pelvis", "thigh", "shin", "foot")
-    frequency: float = 1.3
-    ratio: float = 0.7
+    frequency: Value = 1.3
+    ratio: Value = 0.7
     taper: float = 1.8
-    tone: float = 0.3
+    tone: Value = 0.3
     falloff: float = 0.85
     recovery: float = 0.8
-    share: float = 1.0
-    base_frequency: float = 0.8
+    share: Value = 1.0
+    base_frequency: Value = 0.8
     coupled: bool = True
     end: str = "return"
     knock_out: float = 0.3
@@ -126,7 +129,13 @@ class Situation:
     @property
     def recovered(self) -> float:
         """Time after a blow from which muscles are as they will be [s]."""
-        return self.tone_curve[-1][0] if self.tone_curve else self.recovery
+        points = self.tone_points
+        return points[-1][0] if points else self.recovery
+
+    @property
+    def tone_points(self) -> Points:
+        """The tone over time where a curve says it, else ()."""
+        return self.tone_curve or (() if isinstance(self.tone, (int, float)) else self.tone)
 
     @property
     def falls(self) -> bool:
@@ -142,7 +151,9 @@ def _check_ranges(values: object, ranges: dict[str, tuple[float, float]], what: 
     """Refuse numbers outside their range by name; None is left to its meaning."""
     for name, (low, high) in ranges.items():
         value = getattr(values, name)
-        if value is not None and not low <= value <= high:
+        if isinstance(value, tuple):
+            curve.check(value, f"{what}: {name}", high)
+        elif value is not None and not low <= value <= high:
             raise SituationError(f"{what}: {name} is {value}. Give it {low:g} to {high:g}.")
 
 
@@ -162,16 +173,6 @@ def together(paths: Sequence[Path]) -> Situation:
     return from_table(document.read_all(paths, paths[0].parent.name), str(paths[0].parent))
 
 
-def read_toml(path: Path, what: str) -> dict[str, Any]:
-    """The table of a TOML file; SituationError where there is none, saying what was to be read."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SituationError(f"{what} file '{path}' cannot be read: {error.strerror}. Check the path.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SituationError(f"{what} file '{path}' is not valid TOML: {error}. Correct that line.") from None
-
-
 def from_table(table: dict[str, Any], source: str) -> Situation:
     """A situation from a TOML table; `source` is named in errors."""
     table = dict(table)
@@ -189,44 +190,9 @@ def from_table(table: dict[str, Any], source: str) -> Situation:
 def _angles(said: Any, role: str, source: str) -> tuple[float, ...]:
     """A range of the file, one number or a list, as a tuple."""
     values = said if isinstance(said, list) else [said]
-    if not _are_numbers(values):
+    if not are_numbers(values):
         raise SituationError(f"{source}, [ranges]: {role} = {said!r} is not an angle or a list of angles. Correct it.")
     return tuple(float(value) for value in values)
-
-
-def _are_numbers(values: Sequence[Any]) -> bool:
-    return all(type(value) in (int, float) for value in values)
-
-
-KINDS = {
-    "str": ("a text", lambda v: isinstance(v, str)),
-    "float": ("a number", lambda v: isinstance(v, (int, float)) and not isinstance(v, bool)),
-    "int": ("a whole number", lambda v: type(v) is int),
-    "bool": ("true or false", lambda v: isinstance(v, bool)),
-    "tuple[float, ...]": ("a list of numbers", lambda v: isinstance(v, list) and _are_numbers(v)),
-    "tuple[tuple[float, float], ...]": (
-        "a list of [seconds, value] pairs",
-        lambda v: isinstance(v, list) and all(isinstance(p, list) and len(p) == 2 and _are_numbers(p) for p in v),
-    ),
-    "tuple[str, ...]": ("a list of texts", lambda v: isinstance(v, list) and all(isinstance(x, str) for x in v)),
-    "tuple[float, float, float]": (
-        "a list of three numbers",
-        lambda v: isinstance(v, list) and len(v) == 3 and all(type(x) in (int, float) for x in v),
-    ),
-}
-
-
-def build(kind: type, entry: dict[str, Any], source: str, **rest: Any) -> Any:
-    """A dataclass from a table, refusing unknown keys, missing ones and wrong types by name."""
-    known = {f.name: f for f in fields(kind) if f.name not in rest}
-    values = _checked(known, entry, source)
-    missing = [n for n, f in known.items() if n not in entry and f.default is MISSING and f.default_factory is MISSING]
-    if missing:
-        raise SituationError(f"{source}: '{missing[0]}' is missing. Add it.")
-    try:
-        return kind(**values, **rest)
-    except SituationError as error:
-        raise SituationError(f"{source}: {error}") from None
 
 
 def changed(situation: Situation, entry: dict[str, Any], source: str) -> Situation:
@@ -235,37 +201,17 @@ def changed(situation: Situation, entry: dict[str, Any], source: str) -> Situati
     groups = {key: entry.pop(key, {}) for key in ("envelope", "ranges")}
     if wrong := next((key for key, group in groups.items() if not isinstance(group, dict)), None):
         raise SituationError(f"{source}: '{wrong}' is not a table. Write it as a [section].")
-    values = _checked({f.name: f for f in fields(Situation)}, entry, source)
+    values = checked({f.name: f for f in fields(Situation)}, entry, source)
     try:
         if groups["envelope"]:
             known = {f.name: f for f in fields(Envelope)}
-            values["envelope"] = replace(situation.envelope, **_checked(known, groups["envelope"], source))
+            values["envelope"] = replace(situation.envelope, **checked(known, groups["envelope"], source))
         if groups["ranges"]:
             said = {role: _angles(said, role, source) for role, said in groups["ranges"].items()}
             values["ranges"] = MappingProxyType({**situation.ranges, **said})
         return situation.with_changes(**values)
     except SituationError as error:
         raise SituationError(f"{source}: {error}") from None
-
-
-def _checked(known: Mapping[str, Any], entry: dict[str, Any], source: str) -> dict[str, Any]:
-    """The entry's values, if all are known fields and of the right type."""
-    values = {}
-    for key, value in entry.items():
-        if key not in known:
-            raise SituationError(f"{source}: '{key}' is unknown. Use one of {', '.join(sorted(known))}.")
-        wanted, fits = KINDS[_annotation(known[key].type)]
-        if not fits(value):
-            raise SituationError(f"{source}: {key} = {value!r} is not {wanted}. Correct that entry.")
-        values[key] = tuple(tuple(x) if isinstance(x, list) else x for x in value) if isinstance(value, list) else value
-    return values
-
-
-def _annotation(hint: Any) -> str:
-    """A field's type as a key of KINDS: optional and literal types by what they hold."""
-    text = hint.__name__ if isinstance(hint, type) and not hasattr(hint, "__args__") else str(hint)
-    text = text.removesuffix(" | None")
-    return "str" if "Literal" in text else text
 
 
 def dump(situation: Situation) -> str:
@@ -279,18 +225,6 @@ def dump(situation: Situation) -> str:
         said = {key: value for key, value in asdict(setting).items() if value is not None}
         lines += ["", f"[bones.{literal(role)}]", *(f"{key} = {literal(value)}" for key, value in said.items())]
     return "\n".join(lines) + "\n"
-
-
-def literal(value: Any) -> str:
-    """A value as TOML writes it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (tuple, list)):
-        return "[" + ", ".join(literal(v) for v in value) + "]"
-    if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-        return f'"{escaped}"'
-    return repr(float(value)) if isinstance(value, float) else str(value)
 
 
 def presets() -> tuple[str, ...]:

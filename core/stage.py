@@ -88,11 +88,13 @@ class Stage:
 
     def _accuracy(self) -> tuple[int, list[str]]:
         """How often sub-steps must be halved for the fastest muscle, and what then still is in doubt."""
-        f, ratio = tuning.muscles(self.actor, self.situation, self.settings, self.base)
-        f, ratio = np.where(self.moving, f, 0.0), np.where(self.moving, ratio, np.inf)
+        since = np.arange(0.0, self.blows[0].end - self.start, COARSE)
+        told = tuning.muscles(self.actor, self.situation, self.settings, self.base, since)
+        f, ratio = (np.atleast_2d(values) for values in told)
+        f, ratio = np.where(self.moving, f.max(axis=0), 0.0), np.where(self.moving, ratio.min(axis=0), np.inf)
         mass = self.actor.masses.mass[self.actor.order]
-        told = accuracy.doubts(self.actor.names, mass, self.actor.parent, f, ratio, SUBSTEP, HALVINGS)
-        return min(accuracy.halvings(float(f.max()), SUBSTEP), HALVINGS), told
+        doubts = accuracy.doubts(self.actor.names, mass, self.actor.parent, f, ratio, SUBSTEP, HALVINGS)
+        return min(accuracy.halvings(float(f.max()), SUBSTEP), HALVINGS), doubts
 
     def _state(self, time: float) -> State:
         """The clip's own state at a moment."""
@@ -151,6 +153,7 @@ class Stage:
             self.model,
             reference,
             passing,
+            reference.times[:-1] - self.start,
             tone,
             self.inertia,
             situation,

@@ -34,19 +34,26 @@ def effective_inertia(model: Model, kin: Kinematics) -> Array:
     return mean
 
 
-def muscles(actor: Actor, situation: Situation, settings: list[BoneSetting], base: int) -> tuple[Array, Array]:
-    """Frequency (n,) [Hz] and damping ratio (n,) of every body's muscle.
+def muscles(
+    actor: Actor, situation: Situation, settings: list[BoneSetting], base: int, since: Array
+) -> tuple[Array, Array]:
+    """Frequency [Hz] and damping ratio of every body's muscle: (n,), or (K, n) at the K times since the blow [s] where
+    they change.
 
     From root to tip the `taper` makes limbs tauter joint by joint and brings their damping near to critical: tendons
     hold a hand more than muscles do, and a light hand on a loose wrist whips.
     """
     taut = situation.taper ** np.array([float(LEVEL.get(base_role(role), 0)) for role in actor.roles])
-    f, ratio = situation.frequency * taut, 1.0 - (1.0 - situation.ratio) / taut
+    every, count = since[:, None], (len(since), len(taut))
+    f = np.broadcast_to(curve.over(situation.frequency, every) * taut, count).copy()
+    ratio = np.broadcast_to(1.0 - (1.0 - curve.over(situation.ratio, every)) / taut, count).copy()
     if base >= 0:
-        f[base] = situation.base_frequency
-    own = [(f if s.frequency is None else s.frequency, r if s.ratio is None else s.ratio)
-           for f, r, s in zip(f, ratio, settings, strict=True)]  # fmt: skip
-    return np.array([f for f, _ in own]), np.array([r for _, r in own])
+        f[:, base] = curve.over(situation.base_frequency, since)
+    for i, setting in enumerate(settings):
+        for told, values in ((setting.frequency, f), (setting.ratio, ratio)):
+            if told is not None:
+                values[:, i] = curve.over(told, since)
+    return (f, ratio) if np.ptp(f, axis=0).any() or np.ptp(ratio, axis=0).any() else (f[0], ratio[0])
 
 
 def muscle(
@@ -54,6 +61,7 @@ def muscle(
     model: Model,
     reference: Reference,
     kin: Kinematics,
+    since: Array,
     tone: Array,
     inertia: Array,
     situation: Situation,
@@ -63,22 +71,24 @@ def muscle(
 ) -> Muscle:
     """Springs of a frequency and a damping ratio about the joint's own inertia; stiff across a hinge's axis.
 
-    kin: of the reference's poses and passing twists.  tone: (K, n) factor on the stiffness at each step.
+    kin: of the reference's poses and passing twists.  since: (K,) the time since the blow at each step [s].
+    tone: (K, n) factor on the stiffness then.
     """
-    f, ratio = muscles(actor, situation, settings, base)
-    omega = 2.0 * np.pi * f[:, None, None]
-    K, D = omega**2 * inertia, 2.0 * ratio[:, None, None] * omega * inertia
+    f, ratio = muscles(actor, situation, settings, base, since)
+    omega = 2.0 * np.pi * f[..., None, None]
+    K, D = omega**2 * inertia, 2.0 * ratio[..., None, None] * omega * inertia
     across = np.eye(3) - hinges.axis[:, :, None] * hinges.axis[:, None, :]
     stiff = 2.0 * np.pi * HINGE_FREQUENCY
     about = across @ inertia[hinges.bodies][:, :3, :3] @ across
-    K[hinges.bodies, :3, :3] += stiff**2 * about
-    D[hinges.bodies, :3, :3] += 2.0 * stiff * about
+    K[..., hinges.bodies, :3, :3] += stiff**2 * about
+    D[..., hinges.bodies, :3, :3] += 2.0 * stiff * about
     forward = of_motion(model, kin, reference.acceleration, np.zeros(3))
     n = model.n
     rate, pace = 4.0 * np.pi * ratio * f, 2.0 * np.pi * f
-    rate[hinges.bodies] += 2.0 * stiff
-    pace[hinges.bodies] = np.maximum(pace[hinges.bodies], stiff)
-    return Muscle(K, D, tone, np.full(n, np.inf), np.full(n, situation.share), forward, rate, pace)
+    rate[..., hinges.bodies] += 2.0 * stiff
+    pace[..., hinges.bodies] = np.maximum(pace[..., hinges.bodies], stiff)
+    share = np.ones(n) * curve.over(situation.share, since[:, None])
+    return Muscle(K, D, tone, np.full(n, np.inf), share, forward, rate, pace)
 
 
 def tone(actor: Actor, blows: list[tuple[Situation, int, Array]]) -> Array:
@@ -96,10 +106,10 @@ def tone(actor: Actor, blows: list[tuple[Situation, int, Array]]) -> Array:
 
 def lost(situation: Situation, since: Array) -> Array:
     """(K,) what a blow takes from the muscles at the struck body, by time since [s]."""
-    if situation.tone_curve:
-        return 1.0 - curve.at(situation.tone_curve, since)
+    if situation.tone_points:
+        return 1.0 - curve.at(situation.tone_points, since)
     rise = 0.5 * (1.0 - np.cos(np.pi * np.clip(since / max(situation.recovery, 1e-9), 0.0, 1.0)))
-    return (1.0 - situation.tone) * (1.0 - rise)
+    return (1.0 - curve.begins(situation.tone)) * (1.0 - rise)
 
 
 def influence(actor: Actor, situation: Situation, struck: int) -> Array:

@@ -15,11 +15,12 @@ from .step import INERTIA, Step, implicit, stiff, table
 class Muscle:
     """Springs and dampers to the clip's joint pose, with the clip's own torque as feed-forward.
 
-    stiffness, damping: (n, 6, 6) body frames, turning and travel uncoupled.  tone: (K, n) factor on the stiffness
-    over time, or (K, 1); damping goes with its root so that the damping ratio stays.  ceiling: (n,) most torque of the
-    spring [N m], inf = none.  share: (n,) or (K, n) part of the clip's inverse dynamics and of the weight carried.
-    feed_forward: (K, n, 6) inverse dynamics without gravity.  rate, pace: (n,) damping over inertia and circular
-    frequency [1/s], where they are known; without them springs are taken wholly at the end of the step.
+    stiffness, damping: (n, 6, 6) or (K, n, 6, 6) body frames, turning and travel uncoupled.  tone: (K, n) factor on
+    the stiffness over time, or (K, 1); damping goes with its root so that the damping ratio stays.  ceiling: (n,) most
+    torque of the spring [N m], inf = none.  share: (n,) or (K, n) part of the clip's inverse dynamics and of the weight
+    carried.
+    feed_forward: (K, n, 6) inverse dynamics without gravity.  rate, pace: (n,) or (K, n) damping over inertia and
+    circular frequency [1/s], where they are known; without them springs are taken wholly at the end of the step.
     """
 
     stiffness: Array
@@ -62,9 +63,9 @@ class Muscle:
         A = np.zeros(step.e.shape + (6,))  # d/dt e of the twist
         A[..., :3, :3], A[..., 3:, 3:] = step.rate, np.eye(3)
         ahead = step.e + late * apply(A, step.e_dot) if late.any() else step.e
-        K = self.stiffness @ A
-        force = -spring * apply_T(K, ahead) - damper * apply_T(self.damping, step.e_dot)
-        Z = inert[..., None] * (np.swapaxes(A, -1, -2) @ K) + drag[..., None] * self.damping
+        K, D = table(self.stiffness, step.k, 3) @ A, table(self.damping, step.k, 3)
+        force = -spring * apply_T(K, ahead) - damper * apply_T(D, step.e_dot)
+        Z = inert[..., None] * (np.swapaxes(A, -1, -2) @ K) + drag[..., None] * D
         if self.saturates:  # the impedance is cut alike: without any, a light body would chatter
             size = np.linalg.norm(force[..., :3], axis=-1)
             part = np.minimum(1.0, self.ceiling / np.maximum(size, 1e-300))

@@ -5,7 +5,16 @@ import json
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import actions, checks, hints, records, source, staleness
+from bl_ext.user_default.parametric_dynamics.blender_addon import (
+    actions,
+    checks,
+    hints,
+    recipe,
+    records,
+    source,
+    staleness,
+)
+from bl_ext.user_default.parametric_dynamics.core.curve import begins
 
 from .interface_tools import OPS, names
 from .layer_tools import differences, farthest, file_state, joints, set_frame
@@ -40,11 +49,15 @@ def expected(frame):
 
 
 def made(rig, name=None):
-    """Tone and frequency that a reaction was made with."""
-    kept = rig.parametric_dynamics_reactions
-    recipe = json.loads(kept[name or names(rig)[-1]].recipe)
-    tone = next(line for line in recipe["hits"][0]["situation"].splitlines() if line.startswith("tone"))
-    return float(tone.partition("=")[2]), recipe["bones"]["upper_arm.L"]["frequency"]
+    """Tone and frequency with which a reaction was begun."""
+    tone, frequency = followed(rig, name)
+    return begins(tone), begins(frequency)
+
+
+def followed(rig, name=None):
+    """Tone and frequency of a reaction: numbers, or curves over the time since its hit."""
+    made = recipe.loads(rig.parametric_dynamics_reactions[name or names(rig)[-1]].recipe)
+    return made.hits[0].situation.tone, made.bones["upper_arm.L"]["frequency"]
 
 
 def plays(rig):
@@ -155,8 +168,65 @@ def test_driven(demo):
     curve = demo.driver_add(TONE)
     curve.driver.expression = "frame / 40"
     OPS.apply_hit_reaction(frame=10.0)
-    recipe = json.loads(demo.parametric_dynamics_reactions[0].recipe)
-    assert "tone = 0.25" in recipe["hits"][0]["situation"]
+    made = json.loads(demo.parametric_dynamics_reactions[0].recipe)
+    assert "tone = [[0.0, 0.25], [0.041667, 0.275]," in made["hits"][0]["situation"]
+
+
+def test_muscles_follow(demo):
+    """Keys within the reaction are what the muscles do: a tone that falls by a cosine is two points of a tone curve."""
+    group, (start, end) = demo.parametric_dynamics, (8.0, 14.0)
+    seconds = (end - start) / 24.0
+    group.tone_curve = "0 1, {} 0".format(seconds)
+    OPS.apply_hit_reaction(frame=start)
+    wanted = joints(demo, FRAMES)
+    OPS.remove_all()
+    group.tone_curve, group.recovery = "", 0.1
+    for frame, tone in ((start, 1.0), (end, 0.0)):
+        group.tone = tone
+        demo.keyframe_insert(TONE, frame=frame)
+    (tone,) = actions.settings_of(demo.animation_data.action, actions.slot_of(demo.animation_data))
+    tone.keyframe_points[0].interpolation, tone.keyframe_points[0].easing = "SINE", "EASE_IN_OUT"
+    OPS.apply_hit_reaction(frame=start)
+    points = recipe.loads(demo.parametric_dynamics_reactions[0].recipe).hits[0].situation.tone
+    times, values = np.transpose(points)
+    np.testing.assert_allclose(times, np.arange(7.0) / 24.0, atol=1e-6)
+    np.testing.assert_allclose(values, 0.5 + 0.5 * np.cos(np.pi * times / seconds), atol=1e-5)
+    shown = joints(demo, FRAMES)
+    assert farthest(shown, wanted) < 0.5  # [mm]; the cosine from frame to frame isn't the one over all
+    assert group.tone_curve == ""
+    OPS.update_reaction(source="RECIPE")
+    assert farthest(joints(demo, FRAMES), shown) < 0.01
+    OPS.remove_all()
+    group.tone_curve = "0 1, 1 1"
+    OPS.apply_hit_reaction(frame=start)
+    assert farthest(joints(demo, FRAMES), wanted) > 5.0  # tone counts
+
+
+def test_keys_that_stand_still_are_no_keys(demo):
+    """To the last bit: one key, or several of one value, from the hit to the end."""
+    OPS.apply_hit_reaction(frame=8.0)
+    wanted = joints(demo, FRAMES)
+    OPS.remove_all()
+    for path in (TONE, "parametric_dynamics.frequency", "parametric_dynamics.share"):
+        for frame in (2, 8, 30):
+            demo.keyframe_insert(path, frame=frame)
+    OPS.apply_hit_reaction(frame=8.0)
+    assert np.array_equal(joints(demo, FRAMES), wanted)
+
+
+def test_bones_follow(demo):
+    """Bones and the whole body as the keys have it from the hit on; what isn't keyed is a number."""
+    key(demo)
+    for frame, value in ((10, 2.0), (20, 4.0)):
+        demo.parametric_dynamics.frequency = value
+        demo.keyframe_insert("parametric_dynamics.frequency", frame=frame)
+    OPS.apply_hit_reaction(frame=10.0)
+    tone, arm = followed(demo)
+    at = np.arange(9.0)  # until frame 18.4
+    np.testing.assert_allclose(np.transpose(tone)[1][:9], [expected(10.0 + k)[0] for k in at], atol=1e-5)
+    np.testing.assert_allclose(np.transpose(arm)[1][:9], [expected(10.0 + k)[1] for k in at], atol=1e-5)
+    made = recipe.loads(demo.parametric_dynamics_reactions[0].recipe).hits[0].situation
+    assert made.frequency[0] == (0.0, 2.0) and made.frequency[-1][1] > 3.5 and isinstance(made.ratio, float)
 
 
 def test_each_hit_of_a_list(demo):
@@ -174,4 +244,4 @@ def test_each_hit_of_a_list(demo):
             point.interpolation = "LINEAR"
     OPS.apply_hit_reaction()
     hits = json.loads(demo.parametric_dynamics_reactions[0].recipe)["hits"]
-    assert ["tone = 0.2" in hits[0]["situation"], "tone = 0.4" in hits[1]["situation"]] == [True, True]
+    assert ["tone = [[0.0, 0.2]," in hits[0]["situation"], "tone = [[0.0, 0.4]," in hits[1]["situation"]] == [True] * 2

@@ -1,5 +1,7 @@
 """What an artist shapes in a situation: envelope and tone as curves, influence along the chain, legal angles."""
 
+import tomllib
+
 import numpy as np
 import pytest
 
@@ -72,6 +74,54 @@ def test_tone_by_points(figure):
     np.testing.assert_allclose(a, b, atol=1e-12)
     limp, taut = (react_to(figure, tone_curve=((0.0, x), (0.6, x))) for x in (0.2, 3.0))
     assert turned(figure, limp, "neck") > 1.3 * turned(figure, taut, "neck")
+
+
+def test_numbers_by_points(figure):
+    """A tone by points is the tone curve, whatever the recovery; what is the same at all points is the number."""
+    points = ((0.0, 1.0), (0.5, 0.1))
+    a, b = react_to(figure, tone=points, recovery=0.2), react_to(figure, tone_curve=points)
+    np.testing.assert_array_equal(a.turn, b.turn)
+    assert a.blows[0].situation.recovered == 0.5
+    names = ("frequency", "ratio", "base_frequency", "share")
+    plain = react_to(figure, frequency=1.7, share=0.8)
+    same = {name: tuple((t, getattr(plain.blows[0].situation, name)) for t in (0.0, 0.3)) for name in names}
+    np.testing.assert_array_equal(react_to(figure, **same).turn, plain.turn)
+    neck = [{"spine.02": {"ratio": value, "frequency": 2.0}} for value in (0.4, ((0.0, 0.4), (9.0, 0.4)))]
+    actor, clip = figure
+    a, b = (run(react(actor, clip, CHEST, Hit(20.0), own)) for own in neck)
+    np.testing.assert_array_equal(a.turn, b.turn)
+
+
+def test_muscles_over_time(figure):
+    """Until a number moves the reaction is that of the number; a neck that gets taut then comes home sooner."""
+    plain, made = react_to(figure), react_to(figure, frequency=((0.0, 1.3), (0.2, 1.3), (0.25, 6.0)))
+    assert made.blows[0].situation.frequency[0][1] == plain.blows[0].situation.frequency
+    until = plain.start + np.linspace(0.0, 0.2, 15), plain.start + np.linspace(0.35, 0.5, 15)
+    before, after = ([r.deviation(at)[0] for r in (plain, made)] for at in until)
+    np.testing.assert_allclose(*before, atol=2e-3)
+    neck = figure[0].names.index("neck")
+    assert np.abs(after[1][:, neck]).max() < 0.5 * np.abs(after[0][:, neck]).max()
+
+
+def test_a_bones_curve_goes_on_through_later_hits(figure):
+    """A second blow that doesn't feel the first one meets the neck as the curve has it by then."""
+    actor, clip = figure
+    moves, still = ({"neck": {"frequency": value}} for value in (((0.0, 1.0), (0.5, 7.0)), 7.0))
+    further = [(CHEST, Hit(20.0 + 0.7 * clip.fps))]
+    a, b = (run(react(actor, clip, CHEST, Hit(20.0), own, None, further)) for own in (moves, still))
+    assert len(a.parts) == 2 and np.abs(a.parts[0].turn[:9] - b.parts[0].turn[:9]).max() > 1e-4
+    np.testing.assert_array_equal(a.parts[1].turn, b.parts[1].turn)
+    ahead = curve.later(tuple((t, t * t) for t in np.linspace(0.0, 2.0, 41)), 0.5)
+    np.testing.assert_allclose(curve.at(ahead, [0.0, 0.5, 9.0]), [0.25, 1.0, 4.0], atol=1e-9)
+
+
+def test_numbers_over_time_are_written_and_checked():
+    made = CHEST.with_changes(frequency=((0.0, 1.0), (0.4, 3.0)), share=((0.0, 1.0), (1.0, 0.5)))
+    assert situation.from_table(tomllib.loads(situation.dump(made)), "x") == made
+    twice = [[0.0, 1.0], [0.0, 2.0]]
+    for value, said in (([], "not a number"), (twice, "Let them rise"), ([[0.0, 300.0]], "0 to 200")):
+        with pytest.raises(SituationError, match=said):
+            situation.changed(CHEST, {"frequency": value}, "x")
 
 
 def test_influence_by_joints_from_the_blow(figure):

@@ -3,12 +3,16 @@
 import numpy as np
 import pytest
 
-from core import flesh, tuning
-from core.forces import Flesh
+from core import curve, flesh, tuning
+from core.forces import Flesh, Muscle
+from core.model import State, revolute
+from core.rotation import exp, log
+from core.simulate import Run, simulate
 from core.situation import BoneSetting, named
 from core.stage import Stage
 
 from .figures import build
+from .test_forces import one_body, standing
 from .test_react import HIT, actor_of, clip_of, hit_on
 
 
@@ -29,7 +33,7 @@ def test_limbs_get_tauter_and_calmer_towards_the_tips(skeleton):
     actor = actor_of(skeleton)
     s = named("shoulder_front").with_changes(frequency=2.0, ratio=0.6, taper=1.5, base_frequency=1.2)
     own = [BoneSetting(frequency=9.0) if role == "hand.R" else BoneSetting() for role in actor.roles]
-    f, ratio = tuning.muscles(actor, s, own, actor.first("pelvis"))
+    f, ratio = tuning.muscles(actor, s, own, actor.first("pelvis"), np.zeros(1))
     at = actor.first
     np.testing.assert_allclose(f[[at("chest"), at("upper_arm.L"), at("forearm.L"), at("hand.L")]], [2, 2, 3, 4.5])
     np.testing.assert_allclose(ratio[[at("upper_arm.L"), at("forearm.L")]], [0.6, 1 - 0.4 / 1.5])
@@ -79,3 +83,32 @@ def test_every_reaction_is_under_flesh_that_is_silent_on_its_clip(skeleton):
     reference = stage.reference(stage.start, 10, 1 / 120, 1 / 120)
     (made,) = [force for force in stage.forces(reference) if isinstance(force, Flesh)]
     assert made.sunk.shape == (10, len(made.pairs))
+
+
+def test_a_muscle_over_time_swings_as_the_equation_of_its_number_does():
+    """x'' = - w(t)^2 x - 2 r(t) w(t) x', integrated by Runge and Kutta."""
+    h, steps = 1.0 / 400.0, 400
+    model = one_body(revolute(np.array([0.0, 0.0, 1.0])), about=(0.05, 0.05, 0.05))
+    frequency, ratio = ((0.1, 1.0), (0.6, 3.0)), ((0.0, 0.1), (1.0, 0.6))
+    w, r = (lambda t: 2.0 * np.pi * curve.at(frequency, t)), (lambda t: curve.at(ratio, t))
+
+    def slope(t, x):
+        return np.array([x[1], -(w(t) ** 2) * x[0] - 2.0 * r(t) * w(t) * x[1]])
+
+    wanted, x = [], np.array([0.6, 0.0])
+    for t in h * np.arange(steps):
+        a = slope(t, x)
+        b = slope(t + 0.5 * h, x + 0.5 * h * a)
+        c = slope(t + 0.5 * h, x + 0.5 * h * b)
+        x = x + h / 6.0 * (a + 2.0 * b + 2.0 * c + slope(t + h, x + h * c))
+        wanted.append(x[0])
+    t, unit = h * np.arange(steps), np.eye(6)[None] * model.inertia[:, 2, 2]
+    K, D = (unit[None] * values[:, None, None, None] for values in (w(t) ** 2, 2.0 * r(t) * w(t)))
+    rate, pace = (2.0 * r(t) * w(t))[:, None], w(t)[:, None]
+    one, none = np.ones((steps, 1)), np.zeros((steps, 1, 6))
+    muscle = Muscle(K, D, one, np.array([np.inf]), np.zeros(1), none, rate, pace)
+    twist = np.zeros((1, 6))
+    twist[0, 2] = 0.5 * h * w(0.0) ** 2 * 0.6  # of the step before: half of one ago it still came
+    start = State(exp(np.array([[0.0, 0.0, 0.6]])), np.zeros((1, 3)), twist)
+    runs = simulate(model, standing(model, steps, h), [muscle], np.zeros(3), Run(0, start))
+    np.testing.assert_allclose([log(run.state.rotation)[0, 2] for run in runs], wanted, atol=2e-4)
