@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..core.actor import base_role
 from ..core.anatomy import Anatomy, analyse
 from ..core.deforming import deforming
+from ..core.roles import base_role
 from ..core.skeleton import Skeleton
 from . import controls, mapping, posing, rig, switches
 from .posing import Posed

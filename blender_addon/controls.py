@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core import probing
-from ..core.actor import base_role
+from ..core.roles import base_role
 from . import actions, influence, layer_undo, nla
 from .layer_curves import driven_channels, rotation_property
 from .puppet import Block

@@ -13,10 +13,10 @@ no sign flips of quaternions, no turns and no flips between the two Euler branch
 
 import numpy as np
 
-from ..core import rotation
+from ..core import eulers, rotation
+from ..core.eulers import TAU
 from ..core.rotation import Array
 
-TAU = 2.0 * np.pi
 _GIMBAL = 1e-7  # cosine of the middle angle below which the outer two turn about the same axis
 _ROUND_OFF = 1e-9
 
@@ -26,23 +26,6 @@ def quaternion_delta(base: Array, target: Array) -> Array:
     delta = rotation.multiply(rotation.conjugate(rotation.normalize(base)), rotation.normalize(target))
     delta = rotation.continuous(delta)
     return delta if delta[0, 0] >= 0.0 else -delta
-
-
-def axes_of(order: str) -> tuple[int, int, int]:
-    """("XYZ" ...) -> axis indices in the order in which Blender turns about them."""
-    return "XYZ".index(order[0]), "XYZ".index(order[1]), "XYZ".index(order[2])
-
-
-def euler_to_quaternion(order: str, euler: Array) -> Array:
-    """Blender's Euler angles [rad], stored x, y, z whatever the order: (..., 3) -> (..., 4)."""
-    q = None
-    for axis in axes_of(order):
-        turn = np.zeros(euler.shape[:-1] + (4,))
-        turn[..., 0] = np.cos(0.5 * euler[..., axis])
-        turn[..., 1 + axis] = np.sin(0.5 * euler[..., axis])
-        q = turn if q is None else rotation.multiply(turn, q)
-    assert q is not None
-    return q
 
 
 def axis_angle_to_quaternion(axis_angle: Array) -> Array:
@@ -62,12 +45,12 @@ def euler_delta(order: str, base: Array, target: Array, locked: tuple[bool, bool
     """
     if any(locked):
         return _fit(order, base, target, np.array(locked))
-    first, second = _branches(order, target)
+    first, second = eulers.branches(order, target)
     delta = np.zeros_like(base)
     previous = np.zeros(3)
     for k in range(len(base)):
         options = _unwrap(np.stack((first[k], second[k])) - base[k], previous)
-        middle = axes_of(order)[1]
+        middle = eulers.axes_of(order)[1]
         if abs(np.cos(first[k][middle])) < _GIMBAL:
             options = np.concatenate((options, _gimbal_option(order, base[k], target[k], previous)[None]))
         previous = options[np.argmin(np.sum((options - previous) ** 2, axis=-1))]
@@ -80,31 +63,15 @@ def _unwrap(delta: Array, near: Array) -> Array:
     return delta - TAU * np.round((delta - near) / TAU)
 
 
-def _branches(order: str, q: Array) -> tuple[Array, Array]:
-    """Both Euler triples (..., 3) of the rotations q."""
-    i, j, k = axes_of(order)
-    sign = 1.0 if (j - i) % 3 == 1 else -1.0
-    m = rotation.to_matrix(rotation.normalize(q))
-    cosine = np.hypot(m[..., i, i], m[..., j, i])
-    first, second = np.empty(q.shape[:-1] + (3,)), np.empty(q.shape[:-1] + (3,))
-    first[..., i] = np.arctan2(sign * m[..., k, j], m[..., k, k])
-    first[..., j] = np.arctan2(-sign * m[..., k, i], cosine)
-    first[..., k] = np.arctan2(sign * m[..., j, i], m[..., i, i])
-    second[..., i] = first[..., i] + np.pi
-    second[..., j] = np.pi - first[..., j]
-    second[..., k] = first[..., k] + np.pi
-    return first, second
-
-
 def _gimbal_option(order: str, base: Array, target: Array, previous: Array) -> Array:
     """Where the outer axes coincide: keep the first angle where it was going, and solve for the last."""
-    i, j, k = axes_of(order)
+    i, j, k = eulers.axes_of(order)
     wanted = base + previous
-    middle = _branches(order, target)[0][j]
+    middle = eulers.branches(order, target)[0][j]
     middle = wanted[j] + _unwrap(middle - wanted[j], np.zeros(()))
     inner = np.array([0.0, 0.0, 0.0])
     inner[i], inner[j] = wanted[i], middle
-    rest = rotation.multiply(target, rotation.conjugate(euler_to_quaternion(order, inner)))
+    rest = rotation.multiply(target, rotation.conjugate(eulers.to_quaternion(order, inner)))
     out = inner.copy()
     out[k] = 2.0 * np.arctan2(rest[1 + k], rest[0])
     return _unwrap(out - base, previous)
@@ -126,7 +93,7 @@ def _fit(order: str, base: Array, target: Array, locked: Array) -> Array:
             euler[:, free[0]] = row * np.pi
             if len(free) == 2:
                 euler[:, free[1]] = column * np.pi
-            weights[:, row, column] = np.einsum("ki,ki->k", euler_to_quaternion(order, euler), target)
+            weights[:, row, column] = np.einsum("ki,ki->k", eulers.to_quaternion(order, euler), target)
     left, _, right = np.linalg.svd(weights)
     delta = np.zeros_like(base)
     for axis, half in zip(free, (left[:, :, 0], right[:, 0, :]), strict=False):
@@ -163,7 +130,7 @@ def combine(mode: str, base: Array, delta: Array) -> Array:
         return rotation.multiply(rotation.normalize(base), rotation.normalize(delta))
     if mode == "AXIS_ANGLE":
         return axis_angle_to_quaternion(base + delta)
-    return euler_to_quaternion(mode, base + delta)
+    return eulers.to_quaternion(mode, base + delta)
 
 
 def rotation_delta(mode: str, base: Array, target: Array, locked: tuple[bool, bool, bool] = (False,) * 3) -> Array:

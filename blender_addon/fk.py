@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..core import eulers
 from ..core.rotation import Array, continuous, cross, from_matrix, orthonormal, to_matrix
 from . import delta
 
@@ -70,7 +71,7 @@ def quaternion(mode, quaternion, euler, axis_angle):
         return np.where(length > 0.0, quaternion / np.where(length > 0.0, length, 1.0), (0.0, 1.0, 0.0, 0.0))
     if mode == "AXIS_ANGLE":
         return delta.axis_angle_to_quaternion(axis_angle)
-    return delta.euler_to_quaternion(mode, euler)
+    return eulers.to_quaternion(mode, euler)
 
 
 def rotations(channels):

@@ -24,7 +24,7 @@ from ..core.react import Hit, Reaction, react
 from ..core.rotation import Array
 from ..core.situation import Situation
 from ..core.skeleton import Clip
-from . import choosing, control_rig, layer, mapping, records, rig, source, takeover, timing
+from . import choosing, control_rig, layer, limits, mapping, records, rig, source, takeover, timing
 from . import clip as clips
 from .channels import Channels, frame_grid
 
@@ -179,8 +179,7 @@ def read(context, armature, situation, hit=None, *, further=(), settings=None, r
             "Armature '{}' has no animation. Give it an action that moves, or choose another.".format(armature.name)
         )
     body = control_rig.read(context, armature, roles)
-    skeleton, anatomy = body.skeleton, body.anatomy
-    settings = settings or {}
+    anatomy, settings = body.anatomy, settings or {}
     hits = ((situation, hit or Hit(default_frame(found))), *further)
     keys, even = _moments(hits, timing.rate(context.scene))
     falls = any(situation.falls for situation, _ in hits)
@@ -196,11 +195,12 @@ def read(context, armature, situation, hit=None, *, further=(), settings=None, r
     if body.controlled:
         clip = body.of(clip)
         body.seek(context, armature, keys, channels)
-    masses = measure(skeleton, anatomy, casting.masses(skeleton, anatomy, situation, settings))
-    actor = Actor(skeleton, anatomy, masses, height or usual_height(anatomy), clip.scale < 0.0)
+    limited, doubts = limits.of_body(context, armature, body)
+    masses = measure(body.skeleton, anatomy, casting.masses(body.skeleton, anatomy, situation, settings))
+    height = height or usual_height(anatomy)
     return Job(
         armature=armature.name,
-        actor=actor,
+        actor=Actor(body.skeleton, anatomy, masses, height, clip.scale < 0.0, limited),
         clip=clip,
         channels=channels,
         keyed=np.isin(frames, keys),
@@ -211,7 +211,7 @@ def read(context, armature, situation, hit=None, *, further=(), settings=None, r
         source=found,
         plays=plays,
         continuation=continuation,
-        warnings=[*clip.warnings, *([anatomy.fallback] if anatomy.fallback else [])],
+        warnings=[*clip.warnings, *([anatomy.fallback] if anatomy.fallback else []), *doubts],
         then=then,
     )
 

@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core import keys
+from ..core import eulers, keys
 from ..core.keys import Keys, Motion
 from ..core.rotation import Array
-from . import delta
 from .actions import Curve, Shape
 from .channels import Channels
 from .layer_curves import Plan
@@ -53,7 +52,7 @@ def _motion(
         rotation=rotation,
         location=_columns(curves["location"], 3, count) if "location" in curves else None,
         parent=next((names.index(up.name) for up in bone.parent_recursive if up.name in names), -1),
-        middle=delta.axes_of(bone.rotation_mode)[1] if kind == "euler" else 1,
+        middle=eulers.axes_of(bone.rotation_mode)[1] if kind == "euler" else 1,
         base=below,
     )
 

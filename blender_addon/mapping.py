@@ -7,11 +7,12 @@ inherited scale and object transforms all cancel, so an untouched bone gets exac
 
 import numpy as np
 
-from ..core.rotation import IDENTITY, conjugate, multiply, rotate
+from ..core.rotation import IDENTITY, angle, conjugate, multiply, rotate
 from . import fk
 from .channels import Target
 
 TURN = 1e-9  # [rad] turns below this are round-off
+CUT = 1e-4  # [rad] below which a bone is shown as its channels have it
 TRAVEL = 1e-7  # of the figure's size: displacements below this are round-off
 
 
@@ -31,7 +32,7 @@ def targets(actor, clip, channels, armature, q, p, every=False):
     """
     skeleton = actor.skeleton
     bones = [armature.data.bones[name] for name in skeleton.names]
-    basis = fk.rotations(channels)
+    basis = _shown(actor, clip, fk.rotations(channels))
     lead, scale = _lead(skeleton, clip, channels, basis)
     turned, head = _unparented(skeleton.parent, clip, q, p)
     held = np.array([bone.use_inherit_rotation for bone in bones])
@@ -47,6 +48,19 @@ def targets(actor, clip, channels, armature, q, p, every=False):
         skeleton.names[i]: Target(rotation[:, i] if turns[i] else None, location[:, i] if travels[i] else None)
         for i in np.flatnonzero(turns | travels)
     }
+
+
+def _shown(actor, clip, basis):
+    """The channels' rotations (T, n, 4); where a limit cuts what they say, what it leaves."""
+    skeleton = actor.skeleton
+    for name in actor.limits:
+        bone = skeleton.names.index(name)
+        parent = skeleton.parent[bone]
+        rest = multiply(conjugate(skeleton.rotation[parent]), skeleton.rotation[bone])
+        seen = multiply(conjugate(rest), multiply(conjugate(clip.rotation[:, parent]), clip.rotation[:, bone]))
+        cut = angle(seen, basis[:, bone]) > CUT
+        basis[cut, bone] = seen[cut]
+    return basis
 
 
 def _unparented(parent, clip, q, p):

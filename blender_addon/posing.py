@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core import probing
+from ..core import eulers, probing
 from ..core.bodies import HEIGHT
 from ..core.rotation import exp, multiply, to_matrix
-from . import delta
 from .channels import Target
 from .puppet import Puppet, rotation
 
@@ -135,5 +134,5 @@ def _targets(puppet, x, channels):
         else:
             angles = channels.euler[:, i].copy()
             angles[:, list(block.axes)] += value
-            turns[block.bone] = delta.euler_to_quaternion(channels.modes[i], angles)
+            turns[block.bone] = eulers.to_quaternion(channels.modes[i], angles)
     return {name: Target(turns.get(name), shifts.get(name)) for name in dict.fromkeys([*turns, *shifts])}

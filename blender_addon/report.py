@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..core.actor import base_role
 from ..core.bodies import HEIGHT
+from ..core.roles import base_role
 from ..core.rotation import angle, conjugate, multiply, rotate
 from ..core.skeleton import Clip
 from . import clip as clips

@@ -191,7 +191,7 @@ def constraint_owners(armature):
     for bone in armature.pose.bones:
         for constraint in bone.constraints:
             kind = getattr(constraint, "type", None)
-            if kind is None or kind in BOUNDING or not _in_force(constraint):
+            if kind is None or kind in BOUNDING or not in_force(constraint):
                 continue
             for owned in chain(bone, constraint):
                 text = "constraint '{}'".format(constraint.name)
@@ -206,7 +206,8 @@ def constraint_owners(armature):
     return owners
 
 
-def _in_force(constraint):
+def in_force(constraint):
+    """Whether a constraint does anything."""
     return constraint.enabled and constraint.influence > 0.0 and constraint.is_valid
 
 

@@ -5,7 +5,8 @@ alike
 from here on.  How tall the figure is meant to be only scales gravity.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -14,16 +15,13 @@ from .anatomy import Anatomy, hinge_axis
 from .bodies import HEIGHT, Bodies
 from .errors import SituationError
 from .model import FIXED, FREE, SPHERICAL, Model
+from .roles import base_role
 from .rotation import Array, conjugate, multiply, rotate
 from .skeleton import Clip, Skeleton
 from .spatial import inertia
+from .stops import Stop, Stops
 
 GRAVITY = 9.81  # [m/s^2]
-
-
-def base_role(role: str) -> str:
-    """ "upper_arm.L" -> "upper_arm", "spine.2" -> "spine"."""
-    return role.partition(".")[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +30,7 @@ class Actor:
     model.
 
     height: what the figure is meant to measure [m]; it scales gravity only.  mirrored: the rig's object is a mirror
-    image.
+    image.  limits: bone -> how far the rig's author lets it turn.
     """
 
     skeleton: Skeleton
@@ -40,6 +38,7 @@ class Actor:
     masses: Bodies
     height: float = HEIGHT
     mirrored: bool = False
+    limits: Mapping[str, Stop] = field(default_factory=dict)
 
     @cached_property
     def order(self) -> np.ndarray:
@@ -68,6 +67,11 @@ class Actor:
     def roles(self) -> tuple[str, ...]:
         """Roles by body."""
         return tuple(self.anatomy.role[b] for b in self.order)
+
+    @cached_property
+    def stops(self) -> Stops | None:
+        """What the rig's author allows its joints, None where he says nothing."""
+        return Stops.of(self.limits, self.skeleton, self.order, self.parent) if self.limits else None
 
     @property
     def sign(self) -> float:

@@ -14,6 +14,7 @@ from .anatomy import Anatomy
 from .pose import IMPORTANT, UNIMPORTANT, VERY_IMPORTANT, Pose
 from .react import Reaction
 from .reference import to_joints
+from .roles import base_role
 from .rotation import Array, angle, conjugate, continuous, multiply, normalize, slerp
 from .skeleton import Clip
 
@@ -129,7 +130,7 @@ def standing(anatomy: Anatomy) -> tuple[np.ndarray, np.ndarray]:
     front = anatomy.kind == "quadruped"
     legs = {"thigh", "shin"} | ({"upper_arm", "forearm"} if front else set())
     follow = {"foot", "toe"} | ({"clavicle", "hand", "finger"} if front else set())
-    kind = [role.partition(".")[0] for role in anatomy.role]
+    kind = [base_role(role) for role in anatomy.role]
     rest = [i for i, role in enumerate(anatomy.role) if role in ("pelvis", "hip.L", "hip.R") or kind[i] in follow]
     return np.array(rest, dtype=int), np.array([i for i, name in enumerate(kind) if name in legs], dtype=int)
 

@@ -8,6 +8,7 @@ import numpy as np
 from . import polyhedron, segments
 from .anatomy import Anatomy
 from .errors import ModelError
+from .roles import base_role
 from .rotation import Array, to_matrix
 from .skeleton import Skeleton
 
@@ -167,7 +168,7 @@ def _capsule(anatomy: Anatomy, i: int, axis: Array, radius: float, mass: float) 
     volume, (axial, transverse) = polyhedron.capsule(max(length - 2.0 * radius, 0.0), max(radius, 1e-3))
     along = axis / length if length > 0.0 else anatomy.up
     outer = np.outer(along, along)
-    ratio = segments.CENTRE.get(segments.base(anatomy.role[i]), 0.5)
+    ratio = segments.CENTRE.get(base_role(anatomy.role[i]), 0.5)
     return ratio * axis, mass / volume * (axial * outer + transverse * (np.eye(3) - outer))
 
 

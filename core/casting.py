@@ -5,10 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from . import roles
-from .actor import Actor, base_role
+from .actor import Actor
 from .anatomy import Anatomy
 from .bodies import measure
 from .errors import SituationError
+from .roles import base_role
 from .situation import BoneSetting, Situation
 from .skeleton import Skeleton
 

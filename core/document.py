@@ -201,7 +201,7 @@ def _masses(rows: dict[str, Row]) -> dict[str, float]:
     """[kg] of bones whose mass or radius [m] is given: together what a human's weigh, in the files' ratios."""
     given, human = {}, {}
     for key, row in rows.items():
-        role = segments.base(key)
+        role = roles.base_role(key)
         carrier, part = segments.SMALL.get(role, (role, 1.0))
         size = row.values.get("mass", 4.0 / 3.0 * np.pi * row.values.get("radius", 0.0) ** 3)
         if carrier not in segments.FRACTION or size == 0.0:
@@ -214,13 +214,13 @@ def _masses(rows: dict[str, Row]) -> dict[str, float]:
 
 def _row_of(rows: dict[str, Row], key: str) -> list[str]:
     """The keys that share a human's fraction with this one: spines and necks a row, sided bones each their own."""
-    return [key] if key.endswith((".L", ".R")) else [k for k in rows if segments.base(k) == segments.base(key)]
+    return [key] if key.endswith((".L", ".R")) else [k for k in rows if roles.base_role(k) == roles.base_role(key)]
 
 
 def _struck(bones: dict[str, Table]) -> str:
     """Whom the blow strikes: of the trunk the highest bone."""
     for role in STRUCK:
-        found = [key for key in bones if segments.base(key) == role]
+        found = [key for key in bones if roles.base_role(key) == role]
         if found:
             return "chest" if role == "spine" else found[0]
     return next(iter(bones))
@@ -229,6 +229,6 @@ def _struck(bones: dict[str, Table]) -> str:
 def _direction(bones: dict[str, Table]) -> list[float]:
     """Where the fastest bone's tip goes, [left, forward, up]."""
     key, fast = max(bones.items(), key=lambda item: abs(_speed(item[1])))
-    link = np.array([0.0, 0.0, -1.0 if segments.base(key) in HANGING else 1.0])
+    link = np.array([0.0, 0.0, -1.0 if roles.base_role(key) in HANGING else 1.0])
     axis = links.axis(link, fast.get("angle", ANGLE), np.eye(3))
     return [round(float(v), 6) + 0.0 for v in np.sign(_speed(fast)) * np.cross(axis, link)]

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import tuning
-from .actor import Actor, base_role
+from .actor import Actor
 from .blows import Blow
 from .hinges import Hinges, bend
+from .roles import base_role
 from .rotation import Array, to_matrix
 from .support import smooth
 

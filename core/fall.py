@@ -49,6 +49,11 @@ class Falling(Stage):
                 f"The rig lacks a pelvis with legs that may move freely, so it can't fall ('{self.situation.end}'). "
                 "Give bones those roles, or end with 'return'."
             )
+        if actor.stops is not None and self.base in actor.stops.bodies:
+            raise SituationError(
+                f"Bone '{actor.names[self.base]}' may turn only within its own limits, so the body can't lie down. "
+                "Mute its Limit Rotation and unlock its rotation, or end with 'return'."
+            )
         self.warnings += _unheard(self.blows, self.knock.start)
         surface = touch.points(actor)
         ground = floor_of(self.blows, surface, clip.times, actor.canonical(clip), self.knock.start)
@@ -78,7 +83,7 @@ class Falling(Stage):
         jointed = self.moving & (np.arange(self.model.n) != self.base)
         bent = hinges.bend(actor, self.hinges, kin.R, kin.p)
         said = self.situation.ranges
-        ranges = limp.limits(actor, self.model, reference, jointed, self.inertia, self.hinges, bent, said)
+        ranges = limp.limits(actor, reference, jointed, self.inertia, self.hinges, bent, said)
         return [muscle, *ranges, *self.pulses, *self.ragdoll.forces(times)]
 
 

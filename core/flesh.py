@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from .actor import Actor, base_role
+from .actor import Actor
 from .forces import Capsules, Flesh
 from .model import Model
+from .roles import base_role
 
 TRUNK = ("pelvis", "spine", "neck", "head")
 ARM = ("upper_arm", "forearm")  # a hand gives way at the wrist: pushed by itself it would jump

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .actor import Actor, base_role
+from .actor import Actor
+from .roles import base_role
 from .rotation import Array, cross
 
 UPPER = {"forearm": "upper_arm", "shin": "thigh"}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import touch
-from .actor import Actor, base_role
+from .actor import Actor
 from .blows import LONGEST, Blow
 from .dynamics import kinematics
 from .forces import Bumper, Calm, Capsules, Compliant, Field, Floor, Force, Muscle
@@ -19,6 +19,7 @@ from .hinges import Hinges
 from .model import Model, State
 from .reference import advance
 from .resample import hermite, rotations
+from .roles import base_role
 from .rotation import Array, cross
 from .spatial import apply
 from .tuning import HINGE_FREQUENCY

@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from . import tuning
-from .actor import Actor, base_role
+from .actor import Actor
 from .forces import Force, SwingTwist
 from .hinges import Hinges
-from .model import Model
 from .ranges import Ranges, own
 from .reference import Reference
+from .roles import base_role
 from .rotation import Array, between, conjugate, multiply, rotate
 
 FREE = 0.85  # part of a range in which nothing resists
@@ -27,8 +27,7 @@ STANDING = (60.0, 35.0, 35.0)  # of other figures' limbs, about how they stand
 
 
 def limits(
-    actor: Actor, model: Model, reference: Reference, moving: np.ndarray, inertia: Array, hinges: Hinges, bent: Array,
-    said: Ranges,
+    actor: Actor, reference: Reference, moving: np.ndarray, inertia: Array, hinges: Hinges, bent: Array, said: Ranges,
 ) -> list[Force]:  # fmt: skip
     """Limits of the bodies that move, never narrower than the clip that the body follows; bent, said: as in
     `tuning.limit`.
@@ -41,7 +40,9 @@ def limits(
         ranges = [own(said, role) or (BALL[base_role(role)] if _biped(actor) else STANDING) for role in roles]
         half = np.radians(np.array(ranges))
         wide = replace(balls, soft=FREE, swing=half[:, :2], twist=half[:, [2, 2]] * [-1.0, 1.0])
-        out.append(SwingTwist.of_rest(model, reference, wide, _middle(actor, balls.bodies)))
+        out.append(SwingTwist.of_rest(reference, wide, _middle(actor, balls.bodies)))
+    if stops := tuning.end_stops(actor, moving, inertia, reference):
+        out.append(stops)
     return out
 
 

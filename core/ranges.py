@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from .errors import SituationError
-from .roles import SIDED
+from .roles import SIDED, base_role
 
 TRUNK_RANGE = 42.0  # [deg], which a trunk shares among its spine bones
 CONE = {
@@ -44,4 +44,4 @@ def check(said: Ranges, what: str) -> None:
 
 def own(said: Ranges, role: str) -> tuple[float, ...] | None:
     """What is said of a body's role ("upper_arm.L"): of its side, else of both; None = nothing."""
-    return said.get(role, said.get(role.partition(".")[0]))
+    return said.get(role, said.get(base_role(role)))

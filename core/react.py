@@ -132,10 +132,12 @@ class Reaction:
         q, p = to_world(self.model, joints, at)
         shows = (clip.times > self.start) & (clip.times < self.end)
         if self.footing is not None and shows.any():
-            own = own[0][shows], own[1][shows]
+            before = own[0][shows], own[1][shows]
             q[shows], p[shows] = self.footing.settled(
-                self.model, own, clip.times[shows], joints[shows], at[shows], self.weights
+                self.model, before, clip.times[shows], joints[shows], at[shows], self.weights
             )
+        if self.actor.stops is not None:
+            q, p = self.actor.stops.cut(self.model, own, (q, p))
         if self.footing is not None:
             p[np.ix_(clip.times >= self.end, self.footing.carried(self.model))] += self.displaced
         return q, p

@@ -16,6 +16,11 @@ MIDDLE = frozenset(("pelvis", "spine", "neck", "head", "jaw", "tail", "root"))
 ROLES = SIDED | MIDDLE | {"helper"}
 
 
+def base_role(role: str) -> str:
+    """The role without side or number: "upper_arm.L" -> "upper_arm", "spine.2" -> "spine"."""
+    return role.partition(".")[0]
+
+
 @dataclass(frozen=True)
 class Hint:
     """role: a member of ROLES, or "" (the name says nothing).  side: "L", "R" or "".  zone: "front", "hind" or ""."""

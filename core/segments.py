@@ -3,6 +3,7 @@
 import numpy as np
 
 from .anatomy import Anatomy
+from .roles import base_role
 from .rotation import Array
 from .skeleton import Skeleton
 
@@ -38,18 +39,13 @@ NEXT = {"pelvis": "spine", "spine": "spine", "neck": "neck", "clavicle": "upper_
         "foot": "toe", "toe": "toe", "tail": "tail", "ear": "ear"}  # fmt: skip
 
 
-def base(role: str) -> str:
-    """The role without its side or number."""
-    return role.partition(".")[0]
-
-
 def carriers(anatomy: Anatomy, skinned: Array) -> np.ndarray:
     """(n,) bool: bones that have a body of their own.
 
     All with a role of the figure; nameless ones only with skin; helpers and what stands above the pelvis never, unless
     nothing else would be left.  skinned: (n,) bool.
     """
-    names = [base(role) for role in anatomy.role]
+    names = [base_role(role) for role in anatomy.role]
     nameless = np.array([name == "" for name in names])
     carry = np.array([name not in ("", "helper", "root") for name in names]) | (nameless & skinned)
     if not carry.any():
@@ -66,7 +62,7 @@ def homes(anatomy: Anatomy, carry: np.ndarray) -> np.ndarray:
     for i in anatomy.order:
         above = anatomy.parent[i]
         home[i] = i if carry[i] else home[above] if above >= 0 else -1
-        if not carry[i] and home[i] >= 0 and base(anatomy.role[home[i]]) in ("hand", "finger"):
+        if not carry[i] and home[i] >= 0 and base_role(anatomy.role[home[i]]) in ("hand", "finger"):
             home[i] = -1
     for i in anatomy.order[::-1]:
         above = anatomy.parent[i]
@@ -86,12 +82,12 @@ def ends(skeleton: Skeleton, anatomy: Anatomy, carry: np.ndarray, reach: Array) 
     for i in anatomy.order:
         if not carry[i]:
             continue
-        name = base(anatomy.role[i])
+        name = base_role(anatomy.role[i])
         away = np.linalg.norm(skeleton.head - skeleton.head[i], axis=1)
         children = [j for j in anatomy.children(i) if away[j] > 1e-3 * anatomy.size]
         chain = _continuation(anatomy, name, children)
         if name == "hand" and not chain and np.isnan(reach[i, 0]):
-            chain = [j for j in children if base(anatomy.role[j]) == "helper"]
+            chain = [j for j in children if base_role(anatomy.role[j]) == "helper"]
         tail = skeleton.tail[i] - skeleton.head[i]
         if chain:
             axis[i] = skeleton.head[chain].mean(axis=0) - skeleton.head[i]
@@ -106,7 +102,7 @@ def ends(skeleton: Skeleton, anatomy: Anatomy, carry: np.ndarray, reach: Array) 
 
 def _continuation(anatomy: Anatomy, name: str, children: list[int]) -> list[int]:
     """The children that continue the segment."""
-    names = {j: base(anatomy.role[j]) for j in children}
+    names = {j: base_role(anatomy.role[j]) for j in children}
     wanted = [NEXT.get(name, "")]
     if name in ("pelvis", "spine", "hip", "neck"):
         wanted += ["spine", "neck", "head"]
@@ -126,7 +122,7 @@ def _tails_mean_something(skeleton: Skeleton, anatomy: Anatomy) -> bool:
     """Whether bones' tails lie near their child's head, as modelled skeletons have it (imports often don't)."""
     gaps = []
     for i in anatomy.order:
-        name = base(anatomy.role[i])
+        name = base_role(anatomy.role[i])
         if name in ("upper_arm", "forearm", "thigh", "shin", "spine", ""):
             chain = _continuation(anatomy, name, list(anatomy.children(i)))
             length = np.linalg.norm(skeleton.head[chain].mean(axis=0) - skeleton.head[i]) if chain else 0.0
@@ -153,7 +149,7 @@ def fractions(anatomy: Anatomy, carry: np.ndarray, length: Array) -> Array:
 
     Bones that share a role share its mass: the spine by length, others evenly.
     """
-    names = [base(role) for role in anatomy.role]
+    names = [base_role(role) for role in anatomy.role]
     part = np.zeros(len(names))
     for name in {*FRACTION, *SMALL} & {names[i] for i in np.flatnonzero(carry)}:
         bones = np.array([i for i in np.flatnonzero(carry) if names[i] == name])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import accuracy, casting, flesh, hinges, links, recovery, tuning
-from .actor import Actor, base_role
+from .actor import Actor
 from .blows import Hit, land, throttle
 from .dynamics import kinematics
 from .errors import SituationError
@@ -17,6 +17,7 @@ from .forces import Force
 from .forces.world import motions
 from .model import State
 from .reference import Reference, build, to_joints, to_world
+from .roles import base_role
 from .rotation import Array, conjugate, rotate, to_matrix
 from .situation import BoneSetting, Situation
 from .skeleton import Clip
@@ -165,6 +166,8 @@ class Stage:
         forces: list[Force] = [muscle, tuning.limit(actor, self.moving, self.inertia, self.hinges, bent, said)]
         if balls := tuning.balls(actor, self.moving, self.inertia, said):
             forces.append(balls)
+        if stops := tuning.end_stops(actor, self.moving, self.inertia, reference):
+            forces.append(stops)
         if self.footing is not None:
             forces += self.footing.forces(self.model, reference, (kin, passing), tuning.foot_spring(actor), muscle)
         forces += self.pulses

@@ -5,10 +5,11 @@ from functools import cached_property
 
 import numpy as np
 
-from .actor import Actor, base_role
+from .actor import Actor
 from .ik import Limb
 from .quality import ground, verdict
 from .quality.motion import RATE, sampled
+from .roles import base_role
 from .rotation import Array
 from .skeleton import Clip
 from .support import nearest

@@ -3,14 +3,15 @@
 import numpy as np
 
 from . import curve
-from .actor import Actor, base_role
+from .actor import Actor
 from .dynamics import Kinematics
 from .dynamics.inverse import of_motion
-from .forces import Limit, Muscle, SwingTwist
+from .forces import EndStop, Limit, Muscle, SwingTwist
 from .hinges import Hinges
 from .model import Model
 from .ranges import BALL, CONE, HINGE, TRUNK_RANGE, Ranges, own
 from .reference import Reference
+from .roles import base_role
 from .rotation import Array, conjugate, cross, rotate
 from .situation import BoneSetting, Situation
 
@@ -18,6 +19,8 @@ from .situation import BoneSetting, Situation
 LEVEL = {"forearm": 1, "hand": 2, "finger": 3, "shin": 1, "foot": 2, "toe": 3}
 SOFT = 0.25  # part of a range that is free: what follows brakes a limb long before its end
 LIMIT_FREQUENCY, LIMIT_RATIO = 8.0, 1.2
+STOP_FREQUENCY = 16.0  # of ends that a rig's author sets: Blender cuts off what goes beyond
+UNBOUNDED = (-30.0, 30.0)  # [rad]: no joint ever gets there
 HINGE_FREQUENCY = 9.0  # across a hinge's axis
 FOOT_FREQUENCY, FOOT_LEVER = 2.0, 0.1  # planted feet: [Hz] with the whole body's mass, [m] for their turning
 
@@ -144,10 +147,16 @@ def cones(actor: Actor, said: Ranges, wide: float = 1.0) -> dict[int, float]:
     usual = {**CONE, "spine": TRUNK_RANGE / spine}
     out = {}
     for i, role in enumerate(actor.roles):
-        if base_role(role) in usual:
+        if base_role(role) in usual and not _settled(actor, i, said):
             told = own(said, role)
             out[i] = wide * usual[base_role(role)] if told is None else told[0] / (spine if "spine" in role else 1)
     return out
+
+
+def _settled(actor: Actor, body: int, said: Ranges) -> bool:
+    """Whether the rig's author says all there is to say of a joint, and a situation nothing: no range is guessed."""
+    stops = actor.stops
+    return stops is not None and own(said, actor.roles[body]) is None and body in stops.bodies[stops.whole]
 
 
 def limit(
@@ -163,6 +172,7 @@ def limit(
     half = np.tile(np.radians([cone[int(i)] for i in round_]), (len(flexion), 1))
     roles = [actor.roles[i] for i in hinges.bodies]
     ranges = np.radians([own(said, role) or HINGE[base_role(role)] for role in roles]).reshape(-1, 2)
+    ranges[[_settled(actor, int(i), said) for i in hinges.bodies]] = UNBOUNDED
     bodies = np.array([*round_, *hinges.bodies], dtype=int)
     axis = np.concatenate((np.zeros((len(round_), 3)), hinges.axis))
     low = np.concatenate((-half, np.minimum(ranges[:, 0] - flexion, 0.0)), axis=1)
@@ -177,6 +187,7 @@ def balls(actor: Actor, moving: np.ndarray, inertia: Array, said: Ranges) -> Swi
     """
     roles = [base_role(r) for r in actor.roles]
     bodies = [i for i in np.flatnonzero(moving) if roles[i] in BALL and np.any(actor.axis[i])]
+    bodies = [i for i in bodies if not _settled(actor, int(i), said)]
     if not bodies:
         return None
     bones = actor.order[bodies]
@@ -196,9 +207,17 @@ def balls(actor: Actor, moving: np.ndarray, inertia: Array, said: Ranges) -> Swi
     return SwingTwist(np.array(bodies), frame, ranges[:, :2], ranges[:, [2, 2]] * [-1.0, 1.0], SOFT, *spring)
 
 
-def _limit_spring(inertia: Array) -> tuple[Array, Array]:
+def end_stops(actor: Actor, moving: np.ndarray, inertia: Array, reference: Reference) -> EndStop | None:
+    """What the rig's author allows the bodies that move."""
+    stops = None if actor.stops is None else actor.stops.among(moving)
+    if stops is None:
+        return None
+    return EndStop.of_clip(stops, reference, _limit_spring(inertia[stops.bodies], STOP_FREQUENCY))
+
+
+def _limit_spring(inertia: Array, frequency: float = LIMIT_FREQUENCY) -> tuple[Array, Array]:
     size = np.trace(inertia[:, :3, :3], axis1=-2, axis2=-1) / 3.0
-    omega = 2.0 * np.pi * LIMIT_FREQUENCY
+    omega = 2.0 * np.pi * frequency
     return omega**2 * size, 2.0 * LIMIT_RATIO * omega * size
 
 

@@ -25,6 +25,7 @@ from .muscle import Muscle
 from .pulse import Pulse
 from .spring import JointSpring, Law, OrientationSpring, PointSpring, Release
 from .step import Force, Step, deviation
+from .stop import EndStop
 from .strike import Striker
 from .swing import SwingTwist
 from .world import Track, WorldSpring
@@ -36,6 +37,7 @@ __all__ = [
     "Capsules",
     "Compliant",
     "Contacts",
+    "EndStop",
     "Field",
     "Flesh",
     "Floor",

@@ -6,7 +6,6 @@ from functools import cached_property, partial
 import numpy as np
 
 from ..dynamics import Load
-from ..model import Model
 from ..reference import Reference
 from ..rotation import Array, conjugate, cross, log_and_rate, multiply, rotate
 from ..spatial import apply_T
@@ -41,7 +40,7 @@ class SwingTwist:
     wider: Array | None = None
 
     @classmethod
-    def of_rest(cls, model: Model, reference: Reference, limit: "SwingTwist", middle: Array) -> "SwingTwist":
+    def of_rest(cls, reference: Reference, limit: "SwingTwist", middle: Array) -> "SwingTwist":
         """The same range about a joint rotation (m, 4) at rest, nowhere narrower than the clip itself."""
         states = reference.arrivals()
         h = reference.kicks[:, None]

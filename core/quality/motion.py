@@ -6,8 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ..actor import Actor, base_role
+from ..actor import Actor
 from ..resample import hermite, rotations
+from ..roles import base_role
 from ..rotation import Array, conjugate, continuous, log, multiply, to_matrix
 from ..skeleton import Clip
 

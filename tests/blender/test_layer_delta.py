@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import actions, delta, layer
 from bl_ext.user_default.parametric_dynamics.blender_addon.channels import Target
-from bl_ext.user_default.parametric_dynamics.core import rotation
+from bl_ext.user_default.parametric_dynamics.core import eulers, rotation
 
 from tests.blender import layer_tools as tools
 
@@ -61,7 +61,7 @@ def stored_rotations(base):
         elif mode == "AXIS_ANGLE":
             out.append(delta.axis_angle_to_quaternion(base.axis_angle[:, i]))
         else:
-            out.append(delta.euler_to_quaternion(mode, base.euler[:, i]))
+            out.append(eulers.to_quaternion(mode, base.euler[:, i]))
     return np.stack(out, axis=1)
 
 

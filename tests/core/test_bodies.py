@@ -9,8 +9,9 @@ from core import polyhedron
 from core.anatomy import analyse
 from core.bodies import DEPARTURE, HEIGHT, INERTIA_FLOOR, MASS, measure
 from core.errors import CoreError
+from core.roles import base_role
 from core.rotation import rotate, to_matrix
-from core.segments import FRACTION, base
+from core.segments import FRACTION
 
 from .figures import CUBE, DOG, FACES, HUMAN, build, moved, renamed
 
@@ -134,7 +135,7 @@ def test_a_humans_parts():
     bodies = measure(skeleton, anatomy)
     part = {}
     for role, mass in zip(anatomy.role, bodies.mass / MASS, strict=True):
-        part[base(role)] = part.get(base(role), 0.0) + mass
+        part[base_role(role)] = part.get(base_role(role), 0.0) + mass
     assert 0.40 < part["pelvis"] + part["spine"] + part["clavicle"] < 0.62
     assert 0.05 < part["head"] + part["neck"] < 0.10
     assert 0.08 < part["upper_arm"] + part["forearm"] + part["hand"] < 0.14

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from core import emphasis, hinges, tuning
-from core.actor import base_role
 from core.blows import land
 from core.pose import Envelope
 from core.react import Hit, react, run
+from core.roles import base_role
 from core.rotation import rotate, to_matrix
 from core.situation import named
 from core.skeleton import Clip

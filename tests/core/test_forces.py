@@ -11,6 +11,7 @@ from core.forces import (
     Air,
     Capsules,
     Contacts,
+    EndStop,
     Field,
     Flesh,
     Ground,
@@ -41,7 +42,7 @@ from core.simulate import Run, simulate
 from core.spatial import inertia
 
 from .test_simulate import last, muscle
-from .trees import motion, tree
+from .trees import motion, stops, tree
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 NONE = np.zeros(3)
@@ -77,13 +78,11 @@ def load_of(force, step, gravity=NONE):
 
 def every_force(model, reference):
     """One of each kind that follows a clip, far stiffer than anyone would set it."""
-    m = np.arange(model.n)
-    rng = np.random.default_rng(3)
+    m, one, rng = np.arange(model.n), np.ones(model.n), np.random.default_rng(3)
     points = rng.normal(size=(model.n, 3)) * 0.2
     k = np.full((model.n, 3), 1e5)
     law = Law(k, 1e3 * np.ones_like(k), ceiling=np.full(model.n, 50.0), release=Release(10.0, 20.0))
     steep = Law(k, 1e3 * np.ones_like(k), exponent=2.0, rate_exponent=2.0)
-    one = np.ones(model.n)
     frame = np.tile(np.eye(3), (model.n, 1, 1))
     narrow = np.tile([0.05, 0.02], (model.n, 1))
     swing = SwingTwist(m, frame, narrow, narrow * [-1.0, 1.0], 0.6, 1e5 * narrow**0, 1e3 * narrow**0)
@@ -100,7 +99,8 @@ def every_force(model, reference):
         "world": WorldSpring.of_clip(model, reference, m, np.tile(1e5 * np.eye(6), (model.n, 1, 1)), np.eye(6)),
         "cone": Limit(m, np.zeros((model.n, 3)), -wide, wide, 0.5, 1e5 * one, 1e3 * one),
         "swing": swing,
-        "swing about rest": SwingTwist.of_rest(model, reference, swing, rest),
+        "swing about rest": SwingTwist.of_rest(reference, swing, rest),
+        "end stops": EndStop.of_clip(stops(rest, -0.03 * one, 0.03 * one), reference, (1e5 * one, 1e3 * one)),
         "viscous": Viscous(m, 100.0 * one),
         "flesh": Flesh(thick, pairs, 100.0 * some, some, some).of_clip(kinematics(model, reference.arrivals())),
         "contacts": Contacts(

@@ -11,6 +11,7 @@ from core.forces import (
     Air,
     Capsules,
     Contacts,
+    EndStop,
     Ground,
     HingeFriction,
     JointSpring,
@@ -38,7 +39,7 @@ from core.spatial import apply
 from .figures import build as figure
 from .test_react import actor_of, clip_of
 from .test_simulate import GRAVITY, last, muscle
-from .trees import motion, tree
+from .trees import motion, stops, tree
 
 hypothesis = pytest.importorskip("hypothesis")
 from hypothesis import HealthCheck, given, settings  # noqa: E402
@@ -209,7 +210,8 @@ def everything(rng, model, reference, scale):
         OrientationSpring.of_clip(model, reference, m, law()),
         Limit(m, axis, -high, high, 0.5, any_(n), any_(n)),
         ball,
-        SwingTwist.of_rest(model, reference, ball, rest),
+        SwingTwist.of_rest(reference, ball, rest),
+        EndStop.of_clip(stops(rest, -high[0], 2.0 * high[0]), reference, (any_(n), any_(n))),
         Viscous(m, any_(n)),
         Air(m, points, any_(n) * 1e-3, rng.normal(size=3) * 10.0),
     ]

@@ -5,6 +5,7 @@ import numpy as np
 from core.model import FREE, SPHERICAL, Model, revolute
 from core.rotation import exp, multiply, normalize
 from core.spatial import inertia
+from core.stops import Stops
 
 
 def tree(rng, n=12, free=False, kinds=("spherical", "hinge")):
@@ -36,3 +37,10 @@ def motion(rng, model, times, amplitude=0.6):
     position = np.broadcast_to(place, (len(times), n, 3)).copy()
     position[:, model.parent < 0] += 0.3 * turn[:, model.parent < 0] + np.array([1.2, 0, 0]) * times[:, None, None]
     return multiply(np.broadcast_to(rest, (len(times), n, 4)), exp(turn)), position
+
+
+def stops(rest, low, high):
+    """Ends of the first Euler angle (zxy) of every joint off its rest (n, 4), low, high: (n,); a lock, a free angle."""
+    n, far = len(rest), np.full(len(rest), np.inf)
+    ends = np.stack((low, far, -far), axis=-1), np.stack((high, -far, far), axis=-1)
+    return Stops(np.arange(n), rest, np.tile([2, 0, 1], (n, 1)), *ends, np.zeros(n, dtype=bool))

@@ -9,7 +9,6 @@ import numpy as np
 
 from core import hits, tuning
 from core import situation as situations
-from core.actor import base_role
 from core.blows import land
 from core.dynamics import kinematics
 from core.forces import Pulse
@@ -17,6 +16,7 @@ from core.model import Model, State
 from core.quality import Blow, judge, rule
 from core.react import react, run
 from core.reference import to_world
+from core.roles import base_role
 from core.rotation import conjugate, multiply, rotate, to_matrix
 from core.simulate import Run, simulate
 from core.stage import Stage

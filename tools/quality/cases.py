@@ -4,11 +4,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.actor import Actor, base_role
+from core.actor import Actor
 from core.anatomy import analyse
 from core.bodies import HEIGHT, measure
 from core.quality import Blow
 from core.reference import to_joints, to_world
+from core.roles import base_role
 from core.rotation import conjugate, exp, log, multiply, rotate, slerp
 from core.skeleton import Clip, Skeleton, Skin
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.actor import base_role
 from core.hinges import UPPER
 from core.quality.verdict import figure_of
 from core.reference import to_joints, to_world
+from core.roles import base_role
 from core.rotation import between, conjugate, exp, log, multiply, rotate
 
 from . import cases

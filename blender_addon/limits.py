@@ -1,0 +1,148 @@
+"""The limits that an artist has set on bones in Blender: Limit Rotation, IK limits, locked rotations.
+
+Where a bone has several, an axis takes the lock before the constraint, and the constraint before the IK limit.
+"""
+
+import numpy as np
+
+from ..core.roles import base_role
+from ..core.stops import FREE, LOCKED, Stop
+from . import layer_undo, nla, rig
+from .layer_curves import ROTATION
+from .sampling import BONE_PATH, bone_of
+
+PASSIVE = ("", "root", "helper")  # roles of bones that no reaction moves
+HALF = np.pi + 1e-4
+
+
+def of_body(context, armature, body):
+    """({bone: Stop}, warnings) of a body; on a control rig nothing but the warnings."""
+    shown = armature.evaluated_get(context.evaluated_depsgraph_get())
+    if body.controlled:
+        return {}, of_controls(shown, body.by_control)
+    return read(shown, body.skeleton, body.anatomy, body.owners)
+
+
+def read(armature, skeleton, anatomy, owners):
+    """({bone: Stop}, warnings about limits that the simulation doesn't know) of the bones that may react.
+
+    armature: as it is evaluated now.  owners: bone -> what owns it; its own limits don't matter then.
+    """
+    found, unknown, moved = {}, {}, _animated(armature)
+    for i, name in enumerate(skeleton.names):
+        bone = armature.pose.bones[name]
+        if base_role(anatomy.role[i]) in PASSIVE or name in owners:
+            continue
+        constraint, reason = _constraint(bone, moved)
+        stop = _stop(bone, constraint)
+        loose = _loose(bone, int(anatomy.parent[i]), int(skeleton.parent[i])) if stop is not None else ""
+        if stop is not None and not loose:
+            found[name] = stop
+        if reason or loose:
+            unknown.setdefault(reason or loose, []).append(name)
+    return found, [_warning(reason, names) for reason, names in unknown.items()]
+
+
+def of_controls(armature, names):
+    """Warnings about controls whose rotation a constraint limits."""
+    limited = [name for name in names if any(_in_force(c) for c in armature.pose.bones[name].constraints)]
+    if not limited:
+        return []
+    text = "{} a Limit Rotation, which no simulation of a control rig knows: what it cuts of the reaction is lost."
+    return [text.format(_bones(limited, "Control"))]
+
+
+def _in_force(constraint):
+    return getattr(constraint, "type", None) == "LIMIT_ROTATION" and rig.in_force(constraint)
+
+
+def _constraint(bone, moved):
+    """(the Limit Rotation that says what the bone may do, or None, and why one that is in force doesn't, or "")."""
+    found = [c for c in bone.constraints if _in_force(c) and any(_used(c))]
+    if not found:
+        return None, ""
+    constraint = found[0]
+    if len(found) > 1:
+        return None, "more than one Limit Rotation"
+    if constraint.owner_space != "LOCAL":
+        return None, "a Limit Rotation that is not in Local Space"
+    if constraint.influence < 1.0:
+        return None, "a Limit Rotation with an influence below 1"
+    if bone.name in moved:
+        return None, "a Limit Rotation that is keyed or driven"
+    if constraint.use_legacy_behavior and not all(-HALF <= low <= high <= HALF for low, high in _said(constraint)):
+        return None, "a Limit Rotation of legacy behaviour whose range is none within half a turn"
+    return constraint, ""
+
+
+def _used(constraint):
+    return constraint.use_limit_x, constraint.use_limit_y, constraint.use_limit_z
+
+
+def _said(constraint):
+    """The ranges of the axes that are limited."""
+    return [r for r, used in zip(_ranges(constraint), _used(constraint), strict=True) if used]
+
+
+def _ranges(constraint):
+    return [(getattr(constraint, "min_" + axis), getattr(constraint, "max_" + axis)) for axis in "xyz"]
+
+
+def _stop(bone, constraint):
+    """What all limits of the bone come to, or None."""
+    euler = bone.rotation_mode not in ROTATION
+    order = bone.rotation_mode if euler else "XYZ"
+    ranges, sources = [FREE] * 3, [""] * 3
+    for k, axis in enumerate("xyz"):
+        if getattr(bone, "lock_ik_" + axis):
+            ranges[k], sources[k] = LOCKED, "IK lock"
+        elif getattr(bone, "use_ik_limit_" + axis):
+            ranges[k], sources[k] = (getattr(bone, "ik_min_" + axis), getattr(bone, "ik_max_" + axis)), "IK limit"
+    if constraint is not None:
+        order = order if constraint.euler_order == "AUTO" else constraint.euler_order
+        for k, (low, high) in enumerate(_ranges(constraint)):
+            if _used(constraint)[k]:
+                ranges[k] = FREE if high - low >= 2.0 * np.pi else (low, max(low, high))
+                sources[k] = "constraint '{}'".format(constraint.name)
+    for k, locked in enumerate(_locks(bone, euler)):
+        if locked:
+            ranges[k], sources[k] = LOCKED, "locked rotation"
+    return None if ranges == [FREE] * 3 else Stop(order, tuple(ranges), tuple(sources))
+
+
+def _locks(bone, euler):
+    """Whether the layer leaves each axis as the clip has it."""
+    if euler:
+        return list(bone.lock_rotation)
+    return [any(bone.lock_rotation) or (bone.lock_rotations_4d and bone.lock_rotation_w)] * 3
+
+
+def _loose(bone, carrier, parent):
+    """Why the bone's own turn is not that of its joint, or ""."""
+    if parent < 0:
+        return "limits, but no parent"
+    if carrier != parent:
+        return "limits against a parent that doesn't carry it in the body"
+    return "" if bone.bone.use_inherit_rotation else "limits, but doesn't inherit rotation"
+
+
+def _animated(armature):
+    """Bones with constraints that something keys or drives."""
+    data = armature.animation_data
+    if data is None:
+        return set()
+    keyed = nla.keyed_channels(data, nla.read_stack(data), layer_undo.own_actions(armature))
+    paths = [channel.path for channel in keyed] + [curve.data_path for curve in data.drivers]
+    return {bone_of(path) for path in paths if ".constraints[" in path and BONE_PATH.match(path)}
+
+
+def _warning(reason, names):
+    text = "{} {}, which the simulation doesn't know: what Blender cuts of the reaction is lost."
+    return text.format(_bones(names, "Bone"), reason)
+
+
+def _bones(names, kind):
+    """ "Bone 'a' has" or "Bones 'a', 'b' and 3 more have"."""
+    shown = ", ".join("'{}'".format(name) for name in names[:3])
+    more = " and {} more".format(len(names) - 3) if len(names) > 3 else ""
+    return "{}{} {}{} {}".format(kind, "s" if len(names) > 1 else "", shown, more, "have" if len(names) > 1 else "has")

@@ -1,0 +1,127 @@
+"""The artist's own limits on bones: read as Blender means them, kept by reactions, told."""
+
+import json
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.user_default.parametric_dynamics.blender_addon import checklist, limits, rig
+from bl_ext.user_default.parametric_dynamics.core.anatomy import analyse
+from bl_ext.user_default.parametric_dynamics.core.rotation import angle
+from bl_ext.user_default.parametric_dynamics.core.stops import FREE, LOCKED, Stop, Stops, nearest
+from mathutils import Quaternion
+
+from .interface_tools import OPS, layers
+from .layer_tools import set_frame
+
+FRAMES = range(8, 30)
+
+
+def limit(bone, degrees, axes="xyz", space="LOCAL", **values):
+    """A Limit Rotation of the same range either way."""
+    constraint = bone.constraints.new("LIMIT_ROTATION")
+    constraint.owner_space = space
+    for axis in axes:
+        setattr(constraint, "use_limit_" + axis, True)
+        setattr(constraint, "min_" + axis, -np.radians(degrees))
+        setattr(constraint, "max_" + axis, np.radians(degrees))
+    for name, value in values.items():
+        setattr(constraint, name, value)
+    return constraint
+
+
+def read(armature):
+    """(stops, warnings) of an armature as it is now."""
+    bpy.context.view_layer.update()
+    skeleton = rig.read(bpy.context, armature)
+    shown = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return limits.read(shown, skeleton, analyse(skeleton), rig.constraint_owners(shown))
+
+
+def turns(armature, names):
+    """(T, m, 4) of the bones off their rest pose against their parents, as Blender shows them."""
+    out = []
+    for frame in FRAMES:
+        set_frame(frame)
+        bones = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        out.append([_own_turn(bones[name]) for name in names])
+    return np.array(out)
+
+
+def _own_turn(bone):
+    rest = bone.bone.parent.matrix_local.inverted() @ bone.bone.matrix_local
+    return list((rest.inverted() @ bone.parent.matrix.inverted() @ bone.matrix).to_quaternion().normalized())
+
+
+def stops_of(stop):
+    axes = np.array([["XYZ".index(c) for c in stop.order]])
+    ranges = np.array(stop.ranges)[axes[0]]
+    identity = np.array([[1.0, 0.0, 0.0, 0.0]])
+    return Stops(np.array([0]), identity, axes, ranges[None, :, 0], ranges[None, :, 1], np.array([True]))
+
+
+def test_what_is_read_does_what_blender_does(demo, rng):
+    """Any pose under any Limit Rotation: what we make of it is what Blender shows."""
+    bone = demo.pose.bones["head"]
+    constraint = limit(bone, 10.0)
+    demo.animation_data_clear()
+    worst = 0.0
+    for order in ("AUTO", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX") * 4:
+        bone.rotation_mode = str(rng.choice(["QUATERNION", "YZX", "XYZ"]))
+        bone.rotation_quaternion = Quaternion(rng.normal(size=4)).normalized()
+        bone.rotation_euler = rng.uniform(-3.0, 3.0, 3)
+        constraint.euler_order = order
+        low, width = rng.uniform(-3.0, 1.0, 3), rng.uniform(0.05, 3.5, 3)
+        used = rng.random(3) < 0.7
+        used[0] = True
+        for axis, a, b, on in zip("xyz", low, width, used, strict=True):
+            for name, value in (("min_", a), ("max_", a + b), ("use_limit_", bool(on))):
+                setattr(constraint, name + axis, value)
+        stops = stops_of(read(demo)[0]["head"])
+        basis = np.array([bone.matrix_basis.to_quaternion().normalized()])
+        angles = nearest(stops.angles(basis), stops.low, stops.high)
+        kept = stops.rotations(np.clip(angles, stops.low, stops.high))[0]
+        shown = demo.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["head"]
+        worst = max(worst, float(angle(kept, np.array(_own_turn(shown)))))
+    assert np.degrees(worst) < 1e-3
+
+
+def test_sources_and_what_goes_before_what(demo):
+    neck, head, arm = (demo.pose.bones[name] for name in ("neck", "head", "forearm.L"))
+    neck.use_ik_limit_x, neck.ik_min_x, neck.ik_max_x, neck.lock_ik_y = True, -0.5, 0.25, True
+    arm.rotation_mode, arm.lock_rotation = "ZXY", (False, True, False)
+    limit(arm, 20.0, "xy")
+    head.rotation_mode, head.lock_rotation = "QUATERNION", (True, False, False)
+    demo.pose.bones["spine.01"].constraints.new("LIMIT_ROTATION")  # limits no axis
+    limit(demo.pose.bones["spine.02"], 400.0).mute = True
+    found, warnings = read(demo)
+    r = np.radians(20.0)
+    assert found["neck"].ranges == (pytest.approx((-0.5, 0.25)), LOCKED, FREE) and found["neck"].order == "XYZ"
+    assert found["forearm.L"].order == "ZXY" and found["forearm.L"].ranges == (pytest.approx((-r, r)), LOCKED, FREE)
+    assert found["head"].ranges == (LOCKED,) * 3  # the layer leaves such a quaternion alone
+    assert set(found) == {"neck", "head", "forearm.L"} and not warnings
+    text = "x -20 to 20 (constraint 'Limit Rotation'), y as the clip has it (locked rotation)"
+    assert str(found["forearm.L"]) == text
+    assert str(found["neck"]) == "x -28.65 to 14.32 (IK limit), y as the clip has it (IK lock)"
+
+
+UNKNOWN = {
+    "a Limit Rotation that is not in Local Space": lambda bone: limit(bone, 10.0, space="POSE"),
+    "a Limit Rotation with an influence below 1": lambda bone: limit(bone, 10.0, influence=0.5),
+    "more than one Limit Rotation": lambda bone: [limit(bone, 10.0), limit(bone, 20.0)],
+    "a Limit Rotation that is keyed or driven": lambda bone: limit(bone, 10.0).keyframe_insert("max_x"),
+    "a Limit Rotation of legacy behaviour": lambda bone: limit(bone, 200.0, use_legacy_behavior=True),
+    "limits, but doesn't inherit rotation": lambda bone: (limit(bone, 10.0), _alone(bone)),
+}
+
+
+def _alone(bone):
+    bone.bone.use_inherit_rotation = False
+
+
+@pytest.mark.parametrize("reason", UNKNOWN)
+def test_what_is_not_honoured_is_said(demo, reason):
+    UNKNOWN[reason](demo.pose.bones["neck"])
+    found, warnings = read(demo)
+    assert not found and len(warnings) == 1
+    assert warnings[0].startswith("Bone 'neck' has " + reason) and "what Blender cuts of the reaction is lost" in warnings[0]
