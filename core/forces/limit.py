@@ -19,10 +19,11 @@ def torque_function(x: Array, zone: Array, stiffness: Array) -> tuple[Array, Arr
     The torque rises with the square of x, with the slope `stiffness` [N m/rad] where the zone [rad] ends, and in a
     straight line beyond `STEEPEST` zones.  "Stiff" is a narrow free play with steep ends, "loose" a wide one.
     """
-    y = np.abs(x) / zone
-    near = np.minimum(y, STEEPEST)
-    torque = -np.sign(x) * stiffness * zone * near * (y - 0.5 * near)
-    return torque, stiffness * near, np.minimum(y, 1.0)
+    y = x / zone
+    near = np.minimum(np.maximum(y, -STEEPEST), STEEPEST)
+    part = np.abs(near)
+    slope = stiffness * part
+    return slope * zone * (0.5 * near - y), slope, np.minimum(part, 1.0)
 
 
 def past(x: Array, low: Array, high: Array) -> Array:
@@ -58,45 +59,53 @@ class Limit:
         least = np.where(self._hinge, np.minimum(self.high, -self.low), self.high)
         return np.square(self.soft * np.maximum(least, 0.0))
 
+    @cached_property
+    def _kinds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which are cones, and which are hinges."""
+        return np.flatnonzero(~self._hinge), np.flatnonzero(self._hinge)
+
+    @cached_property
+    def _free(self) -> tuple[Array, Array]:
+        """(K, m) ends of the free play."""
+        return self.soft * self.low, self.soft * self.high
+
+    @cached_property
+    def _zones(self) -> tuple[Array, Array]:
+        """(K, m) ways from the free play to the range's end, above and below."""
+        above, below = ((1.0 - self.soft) * np.maximum(end, 1e-6) for end in (self.high, -self.low))
+        return above, below
+
     def add(self, load: Load, step: Step) -> None:
         """Torque at the predicted deviation, with its tangent as stiffness."""
         e, rate = (v.take(self.bodies, axis=-2)[..., :3] for v in (step.e, step.e_dot))
         ahead = e + step.h * rate
         squares = np.einsum("...i,...i->...", ahead, ahead)
-        beyond = squares > self._inner[step.k]
-        if beyond.any():
-            on = np.flatnonzero(beyond.reshape(-1, len(self.bodies)).any(axis=0))
-            moved = e.take(on, axis=-2), rate.take(on, axis=-2), ahead.take(on, axis=-2)
-            self._push(load, step, on, moved, np.sqrt(squares[..., on]))
+        if (squares > self._inner[step.k]).any():
+            self._push(load, step, (e, rate, ahead), np.sqrt(squares))
 
-    def _push(self, load: Load, step: Step, on: np.ndarray, moved: tuple[Array, Array, Array], x: Array) -> None:
-        """Add what the joints `on` get.  moved: deviation on arrival, its rate, and the predicted one,
-        (..., len(on), 3) each.  x: (..., len(on)) length of the last.
+    def _push(self, load: Load, step: Step, moved: tuple[Array, Array, Array], x: Array) -> None:
+        """Add what the joints get.  moved: deviation on arrival, its rate, and the predicted one, (..., m, 3) each.
+        x: (..., m) length of the last.
         """
         e, rate, ahead = moved
-        low, high, cones, hinges = self.low[step.k, on], self.high[step.k, on], *self._kinds(on)
+        k, (cones, hinges) = step.k, self._kinds
         length = np.maximum(x, 1e-12)
         u = ahead / length[..., None]
         if len(hinges):
             # a hinge's angle is e . axis, and its gradient not quite the axis where the joint gives way across it
-            axis, G = self.axis[on[hinges]], step.rate.take(self.bodies[on[hinges]], axis=-3)
-            e, rates = e[..., hinges, :], rate[..., hinges, :]
-            u[..., hinges, :] = turned = apply_T(G, np.broadcast_to(axis, e.shape))
-            x[..., hinges] = np.einsum("...mi,mi->...m", e, axis) + step.h * np.einsum("...i,...i->...", turned, rates)
-        zone = (1.0 - self.soft) * np.maximum(np.where(x > 0.0, high, -low), 1e-6)
-        x = past(x, self.soft * low, self.soft * high)
-        torque, Z = about(step.h, x, zone, (self.stiffness[on], self.damping[on]), u, rate)
+            axis, G = self.axis[hinges], step.rate.take(self.bodies[hinges], axis=-3)
+            u[..., hinges, :] = turned = apply_T(G, np.broadcast_to(axis, G.shape[:-1]))
+            along = e.take(hinges, axis=-2) * axis + step.h * turned * rate.take(hinges, axis=-2)
+            x[..., hinges] = along.sum(axis=-1)
+        zone = np.where(x > 0.0, self._zones[0][k], self._zones[1][k])
+        x = past(x, self._free[0][k], self._free[1][k])
+        torque, Z = about(step.h, x, zone, (self.stiffness, self.damping), u, rate)
         if len(cones):
             # across the cone's radius the torque turns with the joint: without this it would swirl
-            swirl = step.h**2 * np.linalg.norm(torque, axis=-1) / length
+            swirl = step.h**2 * np.sqrt(np.einsum("...i,...i->...", torque, torque)) / length
             across = np.eye(3) - u[..., :, None] * u[..., None, :]
             Z[..., cones, :, :] += (swirl[..., None, None] * across)[..., cones, :, :]
-        step.add_turn(load, self.bodies[on], torque, Z)
-
-    def _kinds(self, on: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Which of the joints `on` are cones, and which are hinges."""
-        hinge = self._hinge[on]
-        return np.flatnonzero(~hinge), np.flatnonzero(hinge)
+        step.add_turn(load, self.bodies, torque, Z)
 
 
 def about(h: float, x: Array, zone: Array, spring: tuple[Array, Array], u: Array, w: Array) -> tuple[Array, Array]:

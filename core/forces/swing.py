@@ -4,11 +4,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..dynamics import Load
 from ..reference import Reference
-from ..rotation import Array, conjugate, cross, log_and_rate, multiply, rotate
-from ..spatial import apply_T
+from ..rotation import Array, conjugate, cross, multiply
+from ..spatial import apply
 from .limit import about, past
 from .step import Step
 
@@ -46,9 +47,9 @@ class SwingTwist:
         h = reference.kicks[:, None]
         own = replace(limit, middle=middle, wider=None)
         d, w = own._deviation(states.rotation, states.twist)
-        angle, g = own._measures(d)
+        angle, g = own._measures(*own._angles(d))
         ahead = angle + h[..., None] * np.einsum("...mai,...mi->...ma", g, w)
-        over = [past(a, *own._free()) for a in (angle, ahead)]
+        over = [past(a, *own._free) for a in (angle, ahead)]
         size = np.where(np.abs(over[0]) > np.abs(over[1]), over[0], over[1])
         wider = np.stack((size[..., 0], np.minimum(size[..., 1], 0.0), np.maximum(size[..., 1], 0.0)), axis=-1)
         return replace(own, wider=wider)
@@ -59,17 +60,18 @@ class SwingTwist:
             d, w = step.turn.take(self.bodies, axis=-2), step.e_dot.take(self.bodies, axis=-2)[..., :3]
         else:
             d, w = self._deviation(step.state.rotation, step.state.twist)
-        if self._far_inside(d, step.h, w):
+        halves, swing, twist = self._angles(d)
+        if self._far_inside(swing, twist, step.h, w):
             return
-        angle, g = self._measures(d)
+        angle, g = self._measures(halves, swing, twist)
         ahead = angle + step.h * np.einsum("...mai,...mi->...ma", g, w)
-        low, high = self._free()
+        low, high = self._free
         if self.wider is not None:
             wider = self.wider[step.k] + MARGIN * np.array([1.0, -1.0, 1.0])
             low, high = low + wider[:, [1, 1]] * [0.0, 1.0], high + wider[:, [0, 2]]
-        x = past(ahead, low, high)
         spring = self.stiffness, self.damping
-        torque, Z = about(step.h, x, (1.0 - self.soft) * self._size(ahead), spring, g, w[..., None, :])
+        zone = np.where(ahead > 0.0, *self._zones)
+        torque, Z = about(step.h, past(ahead, low, high), zone, spring, g, w[..., None, :])
         add = load.add_turn if self.middle is not None else partial(step.add_turn, load)
         add(self.bodies, torque.sum(axis=-2), Z.sum(axis=-3))
 
@@ -80,22 +82,29 @@ class SwingTwist:
             ..., :3
         ]
 
-    def _far_inside(self, d: Array, h: float, w: Array) -> bool:
+    def _far_inside(self, swing: Array, twist: Array, h: float, w: Array) -> bool:
         """Whether no joint can reach the end of its free play: neither swing nor twist changes faster than the joint
         turns, twice that for swings beyond a right angle."""
-        scalar, along = d[..., 0], np.einsum("...mi,mi->...m", d[..., 1:], self.frame[:, 0])
-        kept = np.sqrt(scalar * scalar + along * along)  # cosine of half the swing
         reach = 2.0 * h * np.sqrt(np.einsum("...i,...i->...", w, w))
-        swing = 2.0 * np.arccos(np.minimum(kept, 1.0)) + reach
-        twist = 2.0 * np.arctan2(np.abs(along), np.abs(scalar)) + reach
-        inside = (swing < self.soft * self.swing.min(axis=-1)) & (twist < self.soft * np.abs(self.twist).min(axis=-1))
+        inside = (swing + reach < self._narrowest[0]) & (np.abs(twist) + reach < self._narrowest[1])
         return bool(inside.all())
+
+    @cached_property
+    def _ratio(self) -> Array:
+        """(m, 2) from the ellipses' axes to round cones of their mean width."""
+        return np.asarray(self._mean[:, None] / self.swing)
 
     @cached_property
     def _mean(self) -> Array:
         """(m,) mean half-width of the ellipses."""
         return np.asarray(np.sqrt(self.swing[:, 0] * self.swing[:, 1]))
 
+    @cached_property
+    def _narrowest(self) -> tuple[Array, Array]:
+        """(m,) the least free play of the swing and of the twist."""
+        return self.soft * self.swing.min(axis=-1), self.soft * np.abs(self.twist).min(axis=-1)
+
+    @cached_property
     def _free(self) -> tuple[Array, Array]:
         """Ends (m, 2) of the free play of swing and twist; the swing has only an upper one."""
         far = np.full(len(self.bodies), -np.inf)
@@ -104,40 +113,66 @@ class SwingTwist:
             np.stack((self.soft * self._mean, self.soft * self.twist[:, 1]), axis=-1),
         )
 
-    def _size(self, angle: Array) -> Array:
-        """(..., m, 2) width of the range on the side on which the angles lie."""
-        twist = np.where(angle[..., 1] > 0.0, self.twist[:, 1], -self.twist[:, 0])
-        return np.maximum(np.stack((np.broadcast_to(self._mean, twist.shape), twist), axis=-1), 1e-6)
+    @cached_property
+    def _zones(self) -> tuple[Array, Array]:
+        """(m, 2) ways from the free play to the range's end, for angles above and below zero."""
+        ends = (np.stack((self._mean, side), axis=-1) for side in (self.twist[:, 1], -self.twist[:, 0]))
+        above, below = ((1.0 - self.soft) * np.maximum(end, 1e-6) for end in ends)
+        return above, below
 
-    def _measures(self, d: Array) -> tuple[Array, Array]:
-        """Swing, scaled to a round cone of the ellipse's mean width, and twist of d (..., m, 4): angles (..., m, 2) and
-        their gradients by the angular velocity (..., m, 2, 3), body frame."""
-        a = self.frame[:, 0]
-        swing, back, twist, about_axis = swing_twist(d, a)
-        swing, rate = log_and_rate(swing)
-        ratio = self._mean[:, None] / self.swing
-        parts = ratio * np.einsum("mai,...mi->...ma", self.frame[:, 1:], swing)
-        angle = np.linalg.norm(parts, axis=-1)
-        slope = np.einsum("...ma,mai->...mi", ratio * parts / np.maximum(angle, 1e-12)[..., None], self.frame[:, 1:])
-        # angular velocity of the swing: the whole one turned by the twist, less the twist's own
-        along = apply_T(rate, slope)
-        spin = np.einsum("...mi,mi->...m", along, a)[..., None]
-        gradient = rotate(back, along) - spin * about_axis
-        return np.stack((angle, twist), axis=-1), np.stack((gradient, about_axis), axis=-2)
+    @cached_property
+    def _into(self) -> Array:
+        """(m, 4, 4) takes quaternions to the frame, whose third axis may be turned round: an ellipse has both ends."""
+        out = np.zeros((len(self.bodies), 4, 4))
+        out[:, 0, 0] = 1.0
+        out[:, 1:3, 1:] = self.frame[:, :2]
+        out[:, 3, 1:] = cross(self.frame[:, 0], self.frame[:, 1])
+        return out
+
+    def _angles(self, d: Array) -> tuple[Array, Array, Array]:
+        """`swing_twist` of d (..., m, 4)."""
+        return swing_twist(apply(self._into, d))
+
+    def _measures(self, halves: Array, swing: Array, twist: Array) -> tuple[Array, Array]:
+        """Swing, scaled to a round cone of the ellipse's mean width, and twist, from `_angles`: angles (..., m, 2) and
+        their gradients by the angular velocity (..., m, 2, 3), body frame.
+
+        All across the bone is a complex number, along the frame's second axis + i along its third: of the quaternion
+        (w, p, y, z), W = w + i p and Y = y + i z.  The swing goes along W Y, and grows by an angular velocity along
+        W* Y; one at right angles turns it by as much over the sine of the swing.
+        """
+        W, Y = halves[..., 0], halves[..., 1]
+        kept = np.maximum(W.real**2 + W.imag**2, 1e-12)
+        size = np.maximum(np.abs(Y) * np.sqrt(kept), 1e-12)  # half the sine of the swing
+        grows = W.conj() * Y
+        along, growth = W * Y / size, grows / size
+        scaled = _complex(_pair(swing * along) * self._ratio)
+        angle = np.abs(scaled)
+        share = _complex(_pair(scaled) * self._ratio).conj() * along / np.maximum(angle, 1e-12)
+        gradient = np.zeros((*angle.shape, 2, 3))
+        gradient[..., 0, 1:] = _pair(growth * (share.real - 0.5j * swing / size * share.imag))
+        gradient[..., 1, 0] = 1.0
+        gradient[..., 1, 1:] = _pair(1j * grows / kept)
+        return np.stack((angle, twist), axis=-1), gradient @ self._into[:, 1:, 1:]
 
 
-def swing_twist(d: Array, axis: Array) -> tuple[Array, Array, Array, Array]:
-    """d (..., m, 4) as a twist about `axis` (m, 3) followed by a swing.
+def swing_twist(d: Array) -> tuple[Array, Array, Array]:
+    """Quaternions (..., 4) as a twist about the first axis followed by a swing about one across it.
 
-    (swing (..., m, 4), whose axis is square to the other, inverse of the twist (..., m, 4), its angle (..., m), and
-    the angle's gradient by the angular velocity in d's own frame (..., m, 3)).
+    (complex halves (..., 2): w + i x and y + i z, swing (...) >= 0, twist (...) in -pi to pi); the swing's axis has the
+    direction of the halves' product, real part along y.
     """
-    d = np.where(d[..., :1] < 0.0, -d, d)
-    w, v = d[..., 0], d[..., 1:]
-    p = np.einsum("...mi,mi->...m", v, axis)
-    size = np.maximum(w * w + p * p, 1e-12)
-    half = np.arctan2(p, w)
-    back = np.concatenate((np.cos(half)[..., None], -np.sin(half)[..., None] * axis), axis=-1)
-    turned = cross(np.broadcast_to(axis, v.shape), v)
-    gradient = ((w * w)[..., None] * axis + w[..., None] * turned + p[..., None] * v) / size[..., None]
-    return multiply(d, back), back, 2.0 * half, gradient
+    halves = np.ascontiguousarray(d).view(np.complex128)
+    first = halves[..., 0]
+    cosine, sine = np.moveaxis(np.abs(halves), -1, 0)
+    return halves, 2.0 * np.arctan2(sine, cosine), np.angle(first * first)
+
+
+def _pair(z: NDArray[np.complex128]) -> Array:
+    """(..., 2) real and imaginary part of complex numbers (...)."""
+    return z[..., None].view(np.float64)
+
+
+def _complex(pair: Array) -> NDArray[np.complex128]:
+    """The inverse of `_pair`."""
+    return pair.view(np.complex128)[..., 0]
