@@ -148,6 +148,11 @@ class Model:
         )
 
     @cached_property
+    def partial(self) -> np.ndarray:
+        """Bodies whose joints have one or two degrees of freedom."""
+        return np.array([i for i, joint in enumerate(self.joints) if 0 < len(joint) < 3], dtype=int)
+
+    @cached_property
     def width(self) -> int:
         """Columns of tables by body and degree of freedom: six if aligned, else the most that any joint has."""
         return 6 if self.aligned else max((len(j) for j in self.joints), default=0)

@@ -44,6 +44,8 @@ def _matrix_table() -> Array:
 
 # Products of components are matrix products with constant tables: numpy's price is the call, not the arithmetic.
 _PAIRS = np.triu_indices(4)
+EYE: Array = np.eye(3)
+_CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 _SKEW = _skew_table()
 _LEFT = _left_table()
 _FIRST, _SECOND = (np.eye(4)[:, side] for side in _PAIRS)
@@ -64,7 +66,7 @@ def multiply(a: Array, b: Array) -> Array:
 
 def conjugate(q: Array) -> Array:
     """The inverse of a unit quaternion."""
-    return q * np.array([1.0, -1.0, -1.0, -1.0])
+    return q * _CONJUGATE
 
 
 def normalize(q: Array) -> Array:
@@ -118,10 +120,9 @@ def log_and_rate(q: Array) -> tuple[Array, Array]:
     u, half, sine = _halved(q)
     ratio = half / sine
     square = sine * sine
-    near = square < 1e-8
-    bend = np.where(near, 1.0 / 3.0, (1.0 - ratio * q[..., 0]) / np.where(near, 1.0, square))
+    bend = np.where(square < 1e-8, 1.0 / 3.0, (1.0 - ratio * q[..., 0]) / np.maximum(square, 1e-8))
     cross = skew(u)
-    G = ratio[..., None, None] * cross + bend[..., None, None] * (cross @ cross) + np.eye(3)
+    G = ratio[..., None, None] * cross + bend[..., None, None] * (cross @ cross) + EYE
     return (2.0 * ratio)[..., None] * u, G
 
 

@@ -121,7 +121,8 @@ def step(
 
 def _fastest(V: Array) -> float:
     """The largest angular speed of any of the motions (..., n, 6)."""
-    return float(np.einsum("...i,...i->...", V[..., :3], V[..., :3]).max()) ** 0.5
+    w = V[..., :3]
+    return float(np.einsum("...i,...i->...", w, w).max()) ** 0.5
 
 
 def _return(e: Array, e_dot: Array, h: float) -> Array:
@@ -133,8 +134,8 @@ def _return(e: Array, e_dot: Array, h: float) -> Array:
 
 def _on_axes(model: Model, clip: Array, rotation: Array) -> Array:
     """Keep joints with one or two rotational axes on them: what drifts off the clip across the axes is taken out."""
-    partial = [i for i, joint in enumerate(model.joints) if 0 < len(joint) < 3]
-    if not partial:
+    partial = model.partial
+    if not len(partial):
         return rotation
     across = model.residual[partial][:, :3, :3]
     e = log(multiply(conjugate(clip[partial]), rotation[..., partial, :]))

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from ..model import Model, State
-from ..rotation import Array, cross
+from ..rotation import EYE, Array, cross
 from ..spatial import apply, motion_cross, motion_transform, moved_inertia
 
 
@@ -68,7 +68,7 @@ def poses(model: Model, state: State) -> Array:
     """(..., n, 4, 4) body to world."""
     T = np.zeros(state.rotation.shape[:-2] + (model.n + 1, 4, 4))
     T[..., 3, 3] = 1.0
-    T[..., -1, :3, :3] = np.eye(3)
+    T[..., -1, :3, :3] = EYE
     own = T[..., :-1, :, :]
     own[..., :3, :3] = state.R
     own[..., :3, 3] = state.position

@@ -44,7 +44,8 @@ class Capsules:
 
     def cores(self, kin: Kinematics) -> Array:
         """(..., m, 2, 3) ends of the cores, shared frame."""
-        return kin.p[..., self.bodies, None, :] + self.ends @ np.swapaxes(kin.R[..., self.bodies, :, :], -1, -2)
+        R_T = np.swapaxes(kin.R.take(self.bodies, axis=-3), -1, -2)
+        return kin.p.take(self.bodies, axis=-2)[..., None, :] + self.ends @ R_T
 
     def reach(self, pairs: np.ndarray) -> Array:
         """(P,) how far apart the middles of the pairs (P, 2) are where their bounding balls meet [m]."""
@@ -65,21 +66,23 @@ class Capsules:
     def nearest(self, kin: Kinematics, pairs: np.ndarray) -> tuple[Array, Array, Array]:
         """depth (..., P), normal from the second to the first (..., P, 3), and the point between them (..., P, 3)."""
         cores = self.cores(kin)
-        first, second = (cores[..., pairs[:, side], :, :] for side in (0, 1))
+        first, second = (cores.take(pairs[:, side], axis=-3) for side in (0, 1))
         x, y = nearest(first, second)
         apart = x - y
-        distance = np.linalg.norm(apart, axis=-1)
-        # cores that cross have no normal: take the way between their middles, else straight up
-        middles = first.mean(axis=-2) - second.mean(axis=-2) + np.array([0.0, 0.0, 1e-9])
-        apart = np.where(distance[..., None] > 1e-6, apart, middles)
-        normal = apart / np.linalg.norm(apart, axis=-1, keepdims=True)
+        distance = np.sqrt(np.einsum("...i,...i->...", apart, apart))
+        crossed = distance < 1e-6
+        normal = apart / np.maximum(distance, 1e-6)[..., None]
+        if crossed.any():  # no way between the cores: take the way between their middles, else straight up
+            middles = (first - second).sum(axis=-2) + np.array([0.0, 0.0, 1e-9])
+            middles = middles / np.linalg.norm(middles, axis=-1, keepdims=True)
+            normal = np.where(crossed[..., None], middles, normal)
         r1, r2 = (self.radius[pairs[:, side]] for side in (0, 1))
         between = 0.5 * (x - r1[:, None] * normal + y + r2[:, None] * normal)
         return r1 + r2 - distance, normal, between
 
     def relative(self, points: Array, pairs: np.ndarray, motion: Array) -> Array:
         """(..., P, 3) motion of the first against the second body at the points, of spatial motions (..., n, 6)."""
-        a, b = (motion[..., self.bodies[pairs[:, side]], :] for side in (0, 1))
+        a, b = (motion.take(self.bodies[pairs[:, side]], axis=-2) for side in (0, 1))
         d = a - b
         return d[..., 3:] + cross(d[..., :3], points)
 
@@ -144,12 +147,19 @@ def nearest(first: Array, second: Array) -> tuple[Array, Array]:
     middle of where they run side by side."""
     p, q = first[..., 0, :], second[..., 0, :]
     u, v, r = first[..., 1, :] - p, second[..., 1, :] - q, p - q
-    a, b, e = (np.einsum("...i,...i->...", *pair) for pair in ((u, u), (u, v), (v, v)))
-    c, f = np.einsum("...i,...i->...", u, r), np.einsum("...i,...i->...", v, r)
+    a, b, e, c, f = (np.einsum("...i,...i->...", *pair) for pair in ((u, u), (u, v), (v, v), (u, r), (v, r)))
     a, e = np.maximum(a, 1e-18), np.maximum(e, 1e-18)
-    across = a * e - b * b
-    sides = np.clip(np.stack((-c, b - c)) / a, 0.0, 1.0)  # the second's ends, seen from the first
-    s = np.where(across > 1e-6 * a * e, (b * f - c * e) / np.maximum(across, 1e-12 * a * e), sides.mean(axis=0))
-    t = np.clip((b * np.clip(s, 0.0, 1.0) + f) / e, 0.0, 1.0)
-    s = np.clip((b * t - c) / a, 0.0, 1.0)
+    both = a * e
+    across = both - b * b
+    s = _within((b * f - c * e) / np.maximum(across, 1e-12 * both))
+    along = across <= 1e-6 * both
+    if along.any():
+        s = np.where(along, 0.5 * (_within(-c / a) + _within((b - c) / a)), s)  # the second's ends, seen from the first
+    t = _within((b * s + f) / e)
+    s = _within((b * t - c) / a)
     return p + s[..., None] * u, q + t[..., None] * v
+
+
+def _within(x: Array) -> Array:
+    """The nearest of 0 to 1."""
+    return np.minimum(np.maximum(x, 0.0), 1.0)

@@ -21,9 +21,8 @@ class Flesh:
     They act as they are found on arrival. So that long sub-steps stay stable, stiffness and damping are no more than
     what stops in one sub-step the part END of the lighter body's mass, which a rod shows of itself at its end.
     pairs: (P, 2) indices of capsules.  stiffness [N/m], damping [N s/m], mass of the lighter body [kg]: (P,).
-    sunk: (K, P) how deep the pairs are in each other in the clip [m]; only what goes beyond is pressed.
-    apart: (K, P) how fast they go apart there [m/s]; only what they are slower is damped, or a body hardly off its
-    clip would be braked by its clip's own motion.
+    clip: of the arrivals at every step, None = all counts.  Only what goes deeper than there is pressed, and only what
+    goes apart slower than there is damped, or a body hardly off its clip would be braked by its clip's own motion.
     """
 
     capsules: Capsules
@@ -31,14 +30,32 @@ class Flesh:
     stiffness: Array
     damping: Array
     mass: Array
-    sunk: Array | None = None
-    apart: Array | None = None
+    clip: Kinematics | None = None
 
     def of_clip(self, kin: Kinematics) -> "Flesh":
         """The same, pressed only deeper than the clip itself does; kin: of the reference's arrivals."""
-        depth, normal, points = self.capsules.nearest(kin, self.pairs)
-        apart = np.einsum("...i,...i->...", normal, self.capsules.relative(points, self.pairs, kin.V))
-        return replace(self, sunk=np.maximum(depth, 0.0) + MARGIN, apart=apart)
+        return replace(self, clip=kin)
+
+    @cached_property
+    def _known(self) -> dict[bytes, tuple[Array, Array]]:
+        return {}
+
+    def _own(self, near: np.ndarray) -> tuple[Array, Array]:
+        """(K, len(near)) how deep those pairs are in each other in the clip [m], and how fast they go apart [m/s];
+        most pairs are never asked for."""
+        assert self.clip is not None
+        key = near.tobytes()
+        if key not in self._known:
+            depth, _, _, apart = self._met(self.clip, near)
+            self._known[key] = np.maximum(depth, 0.0) + MARGIN, apart
+        return self._known[key]
+
+    def _met(self, kin: Kinematics, near: np.ndarray) -> tuple[Array, Array, Array, Array]:
+        """`Capsules.nearest` of those pairs, and how fast they go apart (..., len(near))."""
+        pairs = self.pairs[near]
+        depth, normal, points = self.capsules.nearest(kin, pairs)
+        moving = self.capsules.relative(points, pairs, kin.V)
+        return depth, normal, points, np.einsum("...i,...i->...", normal, moving)
 
     @cached_property
     def _reach(self) -> Array:
@@ -49,22 +66,19 @@ class Flesh:
         near = self.capsules.close(step.kin, self.pairs, self._reach)
         if not len(near):
             return
-        pairs = self.pairs[near]
-        depth, normal, points = self.capsules.nearest(step.kin, pairs)
-        if self.sunk is not None:
-            depth = depth - self.sunk[step.k][..., near]
+        depth, normal, points, apart = self._met(step.kin, near)
+        if self.clip is not None:
+            sunk, parting = self._own(near)
+            depth, apart = depth - sunk[step.k], apart - parting[step.k]
         pressed = depth > 0.0
         if not pressed.any():
             return
-        apart = np.einsum("...i,...i->...", normal, self.capsules.relative(points, pairs, step.kin.V))
-        if self.apart is not None:
-            apart = apart - self.apart[step.k][..., near]
         most = END * self.mass[near] / step.h
         stiffness, damping = np.minimum(self.stiffness[near], most / step.h), np.minimum(self.damping[near], most)
         push = stiffness * depth - damping * apart
         push = np.where(pressed, np.maximum(push, 0.0), 0.0)
         force = push[..., None] * normal
         wrench = np.concatenate((cross(points, force), force), axis=-1)
-        bodies = self.capsules.bodies[pairs]
+        bodies = self.capsules.bodies[self.pairs[near]]
         both = step.spread(bodies[:, 0], wrench) - step.spread(bodies[:, 1], wrench)
         load.wrench = load.wrench + both

@@ -29,7 +29,5 @@ class Guide:
         """The force by which the spring's pull differs; its impedance is the muscle's."""
         back = np.swapaxes(step.kin.R[..., self.body, :, :], -1, -2)
         k = step.k
-        force = np.zeros(step.e.shape)
         way, rate, push = (apply(back, x[k]) for x in (self.way, self.rate, self.push))
-        force[..., self.body, 3:] = apply(self.stiffness[k], way) + apply(self.damping[k], rate) + push
-        load.add_joint(force, np.zeros(step.e.shape + (6,)))
+        load.force[..., self.body, 3:] += apply(self.stiffness[k], way) + apply(self.damping[k], rate) + push

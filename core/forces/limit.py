@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from ..dynamics import Load
-from ..rotation import Array
+from ..rotation import EYE, Array
 from ..spatial import apply_T
 from .step import Step
 
@@ -103,7 +103,7 @@ class Limit:
         if len(cones):
             # across the cone's radius the torque turns with the joint: without this it would swirl
             swirl = step.h**2 * np.sqrt(np.einsum("...i,...i->...", torque, torque)) / length
-            across = np.eye(3) - u[..., :, None] * u[..., None, :]
+            across = EYE - u[..., :, None] * u[..., None, :]
             Z[..., cones, :, :] += (swirl[..., None, None] * across)[..., cones, :, :]
         step.add_turn(load, self.bodies, torque, Z)
 

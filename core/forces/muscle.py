@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from ..dynamics import Load
-from ..rotation import Array
+from ..rotation import EYE, Array
 from ..spatial import apply, apply_T
 from .step import INERTIA, Step, implicit, stiff, table
 
@@ -61,7 +61,7 @@ class Muscle:
         """
         spring, damper, late, inert, drag = self._factors(step.h)[:, step.k, :, None]
         A = np.zeros(step.e.shape + (6,))  # d/dt e of the twist
-        A[..., :3, :3], A[..., 3:, 3:] = step.rate, np.eye(3)
+        A[..., :3, :3], A[..., 3:, 3:] = step.rate, EYE
         ahead = step.e + late * apply(A, step.e_dot) if late.any() else step.e
         K, D = table(self.stiffness, step.k, 3) @ A, table(self.damping, step.k, 3)
         force = -spring * apply_T(K, ahead) - damper * apply_T(D, step.e_dot)

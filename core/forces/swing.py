@@ -13,6 +13,8 @@ from ..spatial import apply
 from .limit import about, past
 from .step import Step
 
+Complex = NDArray[np.complex128]
+
 MARGIN = 1e-9  # [rad] by which the free play is wider than the clip's own motion
 
 
@@ -129,11 +131,11 @@ class SwingTwist:
         out[:, 3, 1:] = cross(self.frame[:, 0], self.frame[:, 1])
         return out
 
-    def _angles(self, d: Array) -> tuple[Array, Array, Array]:
+    def _angles(self, d: Array) -> tuple[Complex, Array, Array]:
         """`swing_twist` of d (..., m, 4)."""
         return swing_twist(apply(self._into, d))
 
-    def _measures(self, halves: Array, swing: Array, twist: Array) -> tuple[Array, Array]:
+    def _measures(self, halves: Complex, swing: Array, twist: Array) -> tuple[Array, Array]:
         """Swing, scaled to a round cone of the ellipse's mean width, and twist, from `_angles`: angles (..., m, 2) and
         their gradients by the angular velocity (..., m, 2, 3), body frame.
 
@@ -156,23 +158,23 @@ class SwingTwist:
         return np.stack((angle, twist), axis=-1), gradient @ self._into[:, 1:, 1:]
 
 
-def swing_twist(d: Array) -> tuple[Array, Array, Array]:
+def swing_twist(d: Array) -> tuple[Complex, Array, Array]:
     """Quaternions (..., 4) as a twist about the first axis followed by a swing about one across it.
 
     (complex halves (..., 2): w + i x and y + i z, swing (...) >= 0, twist (...) in -pi to pi); the swing's axis has the
     direction of the halves' product, real part along y.
     """
-    halves = np.ascontiguousarray(d).view(np.complex128)
+    halves: Complex = np.ascontiguousarray(d).view(np.complex128)
     first = halves[..., 0]
     cosine, sine = np.moveaxis(np.abs(halves), -1, 0)
     return halves, 2.0 * np.arctan2(sine, cosine), np.angle(first * first)
 
 
-def _pair(z: NDArray[np.complex128]) -> Array:
+def _pair(z: Complex) -> Array:
     """(..., 2) real and imaginary part of complex numbers (...)."""
     return z[..., None].view(np.float64)
 
 
-def _complex(pair: Array) -> NDArray[np.complex128]:
+def _complex(pair: Array) -> Complex:
     """The inverse of `_pair`."""
     return pair.view(np.complex128)[..., 0]

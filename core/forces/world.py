@@ -7,7 +7,7 @@ import numpy as np
 from ..dynamics import Kinematics, Load, kinematics, with_twist
 from ..model import Model
 from ..reference import Reference
-from ..rotation import Array, skew, vector
+from ..rotation import EYE, Array, skew, vector
 from ..spatial import apply, apply_T
 from .step import INERTIA, Step, table
 
@@ -100,6 +100,6 @@ def motions(model: Model, reference: Reference) -> tuple[Kinematics, Kinematics]
 def to_point(p: Array) -> Array:
     """(..., 6, 6) shared-frame motions to [angular, linear at p]."""
     out = np.zeros(p.shape[:-1] + (6, 6))
-    out[...] = np.eye(6)
+    out[..., :3, :3] = out[..., 3:, 3:] = EYE
     out[..., 3:, :3] = -skew(p)
     return out
