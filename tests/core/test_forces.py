@@ -285,8 +285,7 @@ def test_orientation_spring_keeps_a_child_upright_while_its_parent_turns(rng):
     spring = OrientationSpring.of_clip(model, reference, np.array([1]), Law(K, 0.1 * K))
     run = last(simulate(model, reference, [spring], NONE, Run(0, start)))
     assert angle(run.state.rotation[0], reference.rotation[0, 0]) > 0.5
-    world = multiply(run.state.rotation[0], run.state.rotation[1])
-    assert angle(world, np.array([1.0, 0, 0, 0])) < 0.05
+    assert angle(multiply(*run.state.rotation), np.array([1.0, 0, 0, 0])) < 0.05
 
 
 # -------------------------------------------------------------------------------------------------------------- limits
@@ -308,18 +307,16 @@ def test_swing_and_twist_are_what_they_are_called(y, z, twist, sign):
 
 
 def swung(d):
-    """Rotation vector of the swing about y and z, and twist about x."""
     halves, size, twist = swing_twist(d)
-    way = halves.prod(axis=-1)
-    return size[..., None] * np.stack((way.real, way.imag), axis=-1) / np.maximum(np.abs(way), 1e-300)[..., None], twist
+    way = halves.prod(axis=-1)[..., None].view(float)
+    return size[..., None] * way / np.maximum(np.linalg.norm(way, axis=-1, keepdims=True), 1e-300), twist
 
 
 def test_gradients_of_swing_and_twist(rng):
     axis = rng.normal(size=3)
     frame = np.linalg.qr(np.stack((axis, rng.normal(size=3), rng.normal(size=3))).T)[0].T[None]
-    limit = SwingTwist(
-        np.array([0]), frame, np.array([[0.3, 0.8]]), np.array([[-0.5, 0.7]]), 0.6, np.ones((1, 2)), np.ones((1, 2))
-    )
+    ranges, one = (np.array([[0.3, 0.8]]), np.array([[-0.5, 0.7]])), np.ones((1, 2))
+    limit = SwingTwist(np.array([0]), frame, *ranges, 0.6, one, one)
     d, w = exp(rng.normal(size=(1, 3))), rng.normal(size=(1, 3))
     _, gradient = limit._measures(*limit._angles(d))
     change = [limit._measures(*limit._angles(multiply(d, exp(s * 1e-6 * w))))[0] for s in (1.0, -1.0)]
@@ -338,7 +335,7 @@ def test_swing_twist_keeps_a_joint_in_its_range(push):
     torque = Wrench(np.array([0]), np.zeros((1, 3)), np.array([[*push, 0, 0, 0]]), local=True)
     runs = list(simulate(model, reference, [limit, torque, Viscous(np.array([0]), np.ones(1))], NONE))
     swing, twist = swung(runs[-1].state.rotation)
-    reach = np.sqrt((swing[0, 0] / np.radians(20.0)) ** 2 + (swing[0, 1] / np.radians(50.0)) ** 2)
+    reach = np.linalg.norm(swing[0] / np.radians([20.0, 50.0]))
     assert max(reach, abs(twist[0]) / np.radians(30.0)) > 0.6  # it leans on its range
     assert reach < 1.15 and abs(twist[0]) < 1.15 * np.radians(30.0)
     assert np.abs(runs[-1].state.twist).max() < 0.05
