@@ -16,7 +16,7 @@ from .blows import Blow, Hit
 from .drive import Stretch, drive, joined
 from .dynamics import forward
 from .errors import SituationError
-from .forces import Force
+from .forces import Bearing, Force
 from .forces.world import motions
 from .knockout import SLOWING, KnockOut, Ragdoll, floor_of, slowing
 from .model import State
@@ -80,11 +80,14 @@ class Falling(Stage):
         muscle = tuning.muscle(actor, self.model, reference, passing, times - self.start, tone, self.inertia,
                                self.situation, self.settings, self.hinges, self.base)  # fmt: skip
         muscle = replace(muscle, share=left * muscle.share)
+        share = left[:, 0] * tuning.carried(self.situation, times - self.start)
+        clip = actor.gravity, self.model, reference, passing
+        bearing = Bearing.of_clip(*clip, self.base, share, np.ones(len(times)))
         jointed = self.moving & (np.arange(self.model.n) != self.base)
         bent = hinges.bend(actor, self.hinges, kin.R, kin.p)
         said = self.situation.ranges
         ranges = limp.limits(actor, reference, jointed, self.inertia, self.hinges, bent, said)
-        return [muscle, *ranges, *self.pulses, *self.ragdoll.forces(times)]
+        return [muscle, bearing, *ranges, *self.pulses, *self.ragdoll.forces(times)]
 
 
 def _unheard(blows: Sequence[Blow], knocked: float) -> list[str]:

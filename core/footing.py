@@ -19,6 +19,7 @@ STRAIGHT = 0.99  # of a leg's length up to which it may stretch beyond the clip'
 SOFT = 0.3  # of how far hip and foot are off the clip's: as wide is the way into a stretched leg
 DEEPEST = 0.06  # [m] that the pelvis sinks at most for a leg that doesn't reach; what is left its heel rises
 RISE, SOFTER, STEEPEST = 0.3, 0.065, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
+FIND = 0.3  # [s] after landing in which the pelvis finds back into its range
 SWINGING = 0.1  # how firmly a foot in the air is led, as part of one that stands
 
 Poses = tuple[Array, Array]
@@ -51,6 +52,14 @@ class Footing:
     def grounded(self, times: Array) -> Array:
         """(T,) 1 on the ground, 0 in flight, where nothing holds the body as a whole."""
         return 1.0 - linear(self.stance.times, 1.0 * self.stance.flies, times)
+
+    def upright(self, times: Array) -> Array:
+        """(T,) how far the pelvis' range about the clip's pose holds: in flight it has no joint, and finds back to it
+        after landing."""
+        found = self.stance
+        flight = np.where(found.flies, found.times, -np.inf)
+        since = found.times - np.maximum.accumulate(flight)
+        return linear(found.times, np.asarray(smooth(since / FIND)), times)
 
     def forces(
         self,

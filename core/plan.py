@@ -38,7 +38,7 @@ class Plan:
     rate: (K, 3) and speed: (K, L, 3) of them [m/s].
     pull: (K, 3) what the ground adds to the weight's acceleration [m/s^2].
     hold: (K, L) how firmly a foot is kept to its place, 0 = not at all.  moves: what was stepped.  lost: [s] when the
-    balance could not be saved, or None.
+    balance could not be saved, or None.  astray: whether feet or weight are not home in time, so that they slide there.
     """
 
     times: Array
@@ -50,6 +50,7 @@ class Plan:
     hold: Array
     moves: tuple[Move, ...] = ()
     lost: float | None = None
+    astray: bool = False
 
     @property
     def last(self) -> Array:

@@ -19,8 +19,8 @@ from .stance import Stance
 from .support import smooth
 
 KNOCKED, FULL = 0.08, 40.0  # [m] that a foot in the air lands aside of its way, from this blow on [N s]
-TAKE = 0.5  # [s] in which a struck foot finds back to its place before it lands
-WEAKER = 0.85  # of a blow that makes the body fall is tried next
+TAKE, READY = 0.5, 0.2  # [s] in which a struck foot finds back to its place before it lands, and all feet in flight
+WEAKER, LEAST = 0.85, 0.1  # of a blow that makes the body fall is tried next, and at least of it
 
 
 def prepare(
@@ -41,14 +41,15 @@ def prepare(
         weak, hold, knocks = _struck(actor, found, blows[: i + 1])
         more = _push(actor, found, own)
         play = partial(steps.plan, found, give=1.0 - weak, hold=hold, knocks=knocks, blows=spans[: i + 1])
-        plan = play(push + more)
-        if plan.lost is not None:
-            fell, alone = True, play(push)
-            if alone.lost is not None:  # the clip itself falls, and no weaker blow would be caught
-                more, plan = np.zeros_like(more), alone
-        while plan.lost is not None and more.any():  # more than feet can catch: the rest goes nowhere
-            more = WEAKER * more
-            plan = play(push + more)
+        plan, caught, alone = play(push + more), 1.0, None
+        while plan.lost is not None or plan.astray:  # more than feet can catch: the rest goes nowhere
+            alone = alone or play(push)
+            caught *= WEAKER
+            if caught < LEAST or alone.lost is not None:  # not because of this blow
+                caught, plan = (0.0, alone) if plan.lost is not None else (1.0, play(push + more))
+                break
+            plan, fell = play(push + caught * more), True
+        more = caught * more
         push = push + more
     return Footing(found, plan, base, _missing(actor, found, weak), fell)
 
@@ -91,7 +92,7 @@ def _struck(actor: Actor, found: Stance, blows: Sequence[Blow]) -> tuple[Array, 
             for i in range(len(found.limbs)):
                 lands = found.lands(k, i)
                 ready = found.times[lands] if lands >= 0 else blow.end
-                hold[:, i] *= _freed(found, since, blow.start, float(ready))
+                hold[:, i] *= _freed(found, since, blow.start, float(ready), READY)
         for i, limb in enumerate(found.limbs):
             if blow.struck not in _leg(actor, limb):
                 continue
@@ -102,13 +103,14 @@ def _struck(actor: Actor, found: Stance, blows: Sequence[Blow]) -> tuple[Array, 
                 last = lands if lands >= 0 else k
                 knocks[k : last + 1, i] = KNOCKED * min(1.0, abs(blow.impulse) / FULL) * blow.direction[:2]
                 if not found.flies[k]:
-                    hold[:, i] *= _freed(found, since, blow.start, ready)
+                    hold[:, i] *= _freed(found, since, blow.start, ready, TAKE)
     return weak, hold, knocks
 
 
-def _freed(found: Stance, since: Array, start: float, ready: float) -> Array:
-    """(K,) how firmly a foot is held that moves freely from `start` on and is back in its place when it is ready."""
-    firm = np.clip(1.0 - (ready - found.times) / min(TAKE, max(ready - start, 1e-3)), 0.0, 1.0)
+def _freed(found: Stance, since: Array, start: float, ready: float, take: float) -> Array:
+    """(K,) how firmly a foot is held that moves freely from `start` on, and takes so long [s] to be back when it is
+    ready."""
+    firm = np.clip(1.0 - (ready - found.times) / min(take, max(ready - start, 1e-3)), 0.0, 1.0)
     return np.where(since > -1e-6, smooth(firm), 1.0)
 
 

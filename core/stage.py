@@ -13,7 +13,7 @@ from .actor import Actor
 from .blows import Hit, land, throttle
 from .dynamics import kinematics
 from .errors import SituationError
-from .forces import Force
+from .forces import Bearing, Force
 from .forces.world import motions
 from .model import State
 from .reference import Reference, build, to_joints, to_world
@@ -147,8 +147,11 @@ class Stage:
         bent = hinges.bend(actor, self.hinges, kin.R, kin.p)
         since = [(b.situation, b.struck, reference.times[:-1] - b.start) for b in self.blows]
         tone = tuning.tone(actor, since)
+        grounded = upright = np.ones(reference.steps)
         if self.footing is not None:
-            tone[:, self.base] *= self.footing.grounded(reference.times[:-1])
+            upright = self.footing.upright(reference.times[:-1])
+            grounded = self.footing.grounded(reference.times[:-1])
+            tone[:, self.base] *= grounded
         muscle = tuning.muscle(
             actor,
             self.model,
@@ -163,13 +166,18 @@ class Stage:
             self.base,
         )
         said = situation.ranges
-        forces: list[Force] = [muscle, tuning.limit(actor, self.moving, self.inertia, self.hinges, bent, said)]
+        range_ = tuning.limit(actor, self.moving, self.inertia, self.hinges, bent, said, 1.0, self.base, upright)
+        forces: list[Force] = [muscle, range_]
         if balls := tuning.balls(actor, self.moving, self.inertia, said):
             forces.append(balls)
         if stops := tuning.end_stops(actor, self.moving, self.inertia, reference):
             forces.append(stops)
         if self.footing is not None:
             forces += self.footing.forces(self.model, reference, (kin, passing), tuning.foot_spring(actor), muscle)
+        if self.base >= 0:
+            clip = actor.gravity, self.model, reference, passing
+            share = tuning.carried(situation, reference.times[:-1] - self.start)
+            forces.append(Bearing.of_clip(*clip, self.base, share, grounded))
         forces += self.pulses
         if self.flesh is not None:
             forces.append(self.flesh.of_clip(kin))

@@ -18,6 +18,7 @@ LIMBS = {"foot": ("shin", "thigh"), "hand": ("forearm", "upper_arm")}
 SHIFTED = 9  # samples before and after a change of feet in which the weight shifts
 LEAP = 90  # samples without a foot on the ground that are a flight, not floating
 FALLS = 0.35  # of gravity by which the weight falls in flight
+REST = 30  # samples for which all feet stand where there is time for a step
 BRIEF = 5  # samples for which a foot is neither put down nor lifted
 
 
@@ -76,6 +77,28 @@ class Stance:
         """Stretches of samples without a foot on the ground."""
         edges = np.flatnonzero(np.diff(np.pad(1 * ~self.down.any(axis=1), 1)))
         return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+    @cached_property
+    def until(self) -> list[int]:
+        """(K,) the sample at which other feet stand, or the end."""
+        changes = np.flatnonzero((self.down[1:] != self.down[:-1]).any(axis=1)) + 1
+        later = np.append(changes, len(self.down))
+        return [int(k) for k in later[np.searchsorted(changes, np.arange(len(self.down)), side="right")]]
+
+    def next_landing(self, k: int) -> int:
+        """The sample after k at which a foot comes down, or the end."""
+        fresh = (self.down[1:] & ~self.down[:-1]).any(axis=1)[k:]
+        return k + 1 + int(np.argmax(fresh)) if fresh.any() else len(self.down)
+
+    def rests(self, k: int) -> int:
+        """The sample from k on from which all feet stand for so long that there is time for a step, -1 if never."""
+        ahead = np.flatnonzero(self._at_rest[k:])
+        return k + int(ahead[0]) if len(ahead) else -1
+
+    @cached_property
+    def _at_rest(self) -> np.ndarray:
+        gaps = np.concatenate(([0], np.cumsum(~self.down.all(axis=1))))
+        return np.asarray(gaps[REST:] == gaps[:-REST])
 
     def lands(self, k: int, leg: int) -> int:
         """The sample at which the leg stands next, -1 if it doesn't."""

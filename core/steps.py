@@ -10,24 +10,24 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from . import landing
 from .plan import Move, Plan, Span
 from .rotation import Array
 from .stance import Stance
-from .support import ahead, fall, homeward, nearest, smooth
+from .support import ahead, fall, nearest, smooth
 
 HASTE = 0.8  # how much farther than the capture point the pressure goes, as part of its way off
 ROUND = 0.05  # [m] by which soles reach beyond the line along their middle
 HELP, MORE = 0.08, 0.3  # [m] that arms and trunk do for the balance, and more towards the end of the reaction
-FREE = 0.03  # [m] that the pressure under a foot makes up for without the foot being put elsewhere
 OUT = 0.01  # [m] that counts as off the clip
 NOTICE = 0.1  # [s] from a blow to the first decision
 SWING, FARTHER = 0.28, 0.1  # [s] that a step takes, and more per metre
 LATE = 0.1  # [s] before it lands in which a foot's goal stays
 LIFT, HIGHER, HIGHEST = 0.05, 0.12, 0.12  # [m] that a step rises, more per metre, and at most
-FORESEEN = 0.5  # [s] that the weight's way is foreseen
-STRIDE = 0.5  # of a leg's length that it reaches from under the weight
+FORESEEN, COARSE = 0.5, 6  # [s] that the weight's way is foreseen, and in how many samples at a time
 APART = 0.08  # [m] that a foot stays on its own side of the other
-HOME = 1.0  # [s] before the end from where feet go home whatever the balance
+HOME = 1.0  # [s] before the end from where feet that all stand go home whatever the balance
+ADRIFT = 0.15  # [m] that the weight may be off when the end comes near
 CLOSE, CLOSED = 0.55, 0.2  # [s] before the end from where on what is left off fades, and when nothing is left
 LOST = 0.8  # of its height that the weight may be away from the feet before the body falls
 
@@ -52,11 +52,12 @@ class Walker:
         self.rise, self.pull = np.zeros(legs), np.zeros(2)
         self.moves: list[Move] = []
         self.lost: float | None = None
+        self.astray = False  # not home when the end comes near
 
-    def pressure_points(self, k: int, legs: np.ndarray) -> Array:
+    def pressure_points(self, k: int, legs: np.ndarray, feet: Array | None = None) -> Array:
         """(s, 2) soles of the legs (L,) bool, off the clip's own balance; of weak legs, drawn to what else holds."""
         owner = self.stance.owner
-        at = self.stance.soles[k] + self.feet[owner] - self.stance.nominal[k]
+        at = self.stance.soles[k] + (self.feet if feet is None else feet)[owner] - self.stance.nominal[k]
         some = legs[owner]
         if np.any(self.give[k, legs] < 1.0):
             strong = at[some] if legs.sum() < 2 else at[some & (self.give[k, owner] >= self.give[k, legs].max())]
@@ -83,7 +84,7 @@ class Walker:
         self.blow, _, self.stays = landed[-1]
         self.end = max(blow.end for blow in landed)
         self._land(k)
-        carries = stance.down[k] & (self.since < 0)
+        carries = self._stands(k)
         capture = self.x + self.v / pace
         if carries.any():
             points = self.pressure_points(k, carries)
@@ -93,19 +94,16 @@ class Walker:
                 return
             if stance.times[k] >= self.blow + NOTICE - 1e-6:
                 self._decide(k, carries, points, capture)
-            self.pull = pace**2 * (self.x - p)
-            self.x, self.v = fall(self.x, self.v, p, pace, h)
+            x, v = fall(self.x, self.v, p, pace, h)
         elif not stance.floats[k]:
-            p, self.pull = capture, np.zeros(2)
-            self.x = self.x + h * self.v
-        else:  # afloat
-            p, away = capture, self.x - self.home
-            self.pull = -pace * (2.0 * self.v + pace * away)
+            x, v = self.x + h * self.v, self.v
+        else:  # afloat it swims back
+            away, fades = self.x - self.home, np.exp(-pace * h)
             drift = self.v + pace * away
-            self.x, self.v = (self.home + np.exp(-pace * h) * (away + h * drift),
-                              np.exp(-pace * h) * (self.v - pace * h * drift))  # fmt: skip
-        self.x, self.v = self.x + 0.5 * h * self.push[k], self.v + self.push[k]
-        self._aim(k, p)
+            x, v = self.home + fades * (away + h * drift), fades * (self.v - pace * h * drift)
+        self.pull = (v - self.v) / h
+        self.x, self.v = x + 0.5 * h * self.push[k], v + self.push[k]
+        self._aim(k)
         self._swing(k)
         self._close(k)
 
@@ -117,18 +115,38 @@ class Walker:
         return 1.0 - float(smooth(x / width)), -6.0 * inside * (1.0 - inside) / width
 
     def _close(self, k: int) -> None:
-        """Towards the end whatever is off fades."""
+        """Towards the end whatever is off fades; feet that stand do so only where they don't step any more."""
         now, then = self.closing(k)[0], self.closing(k + 1)[0]
         left = then / now if now > 0.0 else 0.0
-        if left < 1.0:
-            self.x, self.feet = self.home + left * (self.x - self.home), self.home + left * (self.feet - self.home)
-            self.v, self.speed, self.rise = left * self.v, left * self.speed, left * self.rise
+        if left == 1.0:
+            return
+        fade = self._fade(k)
+        if now == 1.0:
+            slides = np.linalg.norm(self.feet - self.home, axis=-1)[fade & self._stands(k)]
+            self.astray = bool(slides.max(initial=0.0) > OUT or np.linalg.norm(self.x - self.home) > ADRIFT)
+        self.x, self.v, self.rise = self.home + left * (self.x - self.home), left * self.v, left * self.rise
+        self.feet[fade] = self.home + left * (self.feet[fade] - self.home)
+        self.speed = left * self.speed
+
+    def _stands(self, k: int) -> np.ndarray:
+        """(L,) bool, feet on the ground."""
+        return np.asarray(self.stance.down[k] & (self.since < 0))
+
+    def _fade(self, k: int) -> np.ndarray:
+        """(L,) bool, feet that go home with the rest: all but those on the ground that have a step to come."""
+        last = self._sample(self.end - CLOSED)
+        steps = [self.stance.stays(k, leg) < last for leg in range(len(self.feet))]
+        return ~(self._stands(k) & np.array(steps))
+
+    def _sample(self, time: float) -> int:
+        return int(np.ceil((time - float(self.stance.times[0])) / self.h - 1e-6))
 
     def rates(self, k: int) -> tuple[Array, Array]:
         """(2,) of the weight and (L, 2) of the feet at sample k [m/s]."""
         left, slope = self.closing(k)
         pace = slope / left if left > 0.0 else 0.0
-        return self.v + pace * (self.x - self.home), self.speed + pace * (self.feet - self.home)
+        fading = pace * self._fade(k)[:, None] if pace else 0.0
+        return self.v + pace * (self.x - self.home), self.speed + fading * (self.feet - self.home)
 
     def _land(self, k: int) -> None:
         """Feet that come down at this sample."""
@@ -141,33 +159,40 @@ class Walker:
         self.since[own] = -1
         self.due[own | clips] = -1
 
-    def _aim(self, k: int, p: Array) -> None:
-        """Where the feet in the air are to land."""
-        stance, pace = self.stance, float(self.stance.pace[k])
-        for leg in map(int, np.flatnonzero(~stance.down[k] | (self.since >= 0))):
-            if self.since[leg] < 0:
-                self.due[leg] = stance.lands(k, leg)
-            left = (self.due[leg] - k) * self.h
-            if self.due[leg] < 0 or left < LATE or stance.times[k] < self.blow - 1e-6:
+    def _aim(self, k: int) -> None:
+        """Where the feet that the clip has in the air are to land."""
+        stance = self.stance
+        for leg in map(int, np.flatnonzero(~stance.down[k] & (self.since < 0))):
+            self.due[leg] = due = stance.lands(k, leg)
+            if due < 0 or (due - k) * self.h < LATE or stance.times[k] < self.blow - 1e-6:
                 continue
-            left = min(left, FORESEEN)
-            if self.since[leg] < 0:
-                now = self.x + self.v / pace
-                off = homeward(now - self.home, ahead(now, p, pace, left) - self.home)
-                size = float(np.linalg.norm(off))
-                late = stance.times[self.due[leg]] > self.end - 0.5 * HOME
-                part = 0.0 if late else max(size - FREE, 0.0) / max(size, 1e-12)
-                self.goal[leg] = self._apart(
-                    int(self.due[leg]),
-                    leg,
-                    self._reached(k, leg, self.home + part * off + self.knocks[k, leg], left, p),
-                )
+            if landing.is_last(stance, due, leg, self._sample(self.end - CLOSED)):
+                self.goal[leg] = self.home
+                continue
+            x, v = self._foreseen(k, due)
+            off = x + v / float(stance.pace[due]) - self.home
+            part = landing.part(float(np.linalg.norm(off)))
+            if not self.stays:
+                part *= landing.beyond(stance, due, float(np.linalg.norm(off)), self.end - HOME)
+            goal = landing.reached(stance, leg, self.home + part * off + self.knocks[k, leg], x)
+            self.goal[leg] = self._apart(due, leg, goal)
 
-    def _reached(self, k: int, leg: int, goal: Array, seconds: float, p: Array) -> Array:
-        """The goal, or as far as the leg gets from under the weight."""
-        x, _ = fall(self.x, self.v, p, float(self.stance.pace[k]), seconds)
-        way, far = goal - x, STRIDE * float(self.stance.length[leg])
-        return np.asarray(x + way * min(1.0, far / max(float(np.linalg.norm(way)), 1e-12)))
+    def _foreseen(self, k: int, due: int) -> tuple[Array, Array]:
+        """The weight and its velocity at a later sample, as the clip's contacts and the pressure go on."""
+        stance, x, v = self.stance, self.x, self.v
+        feet = np.where(self.due[:, None] >= 0, self.goal, self.feet)
+        due = min(due, k + int(FORESEEN / self.h))
+        while k < due:
+            until, pace = min(due, k + COARSE, stance.until[k]), float(stance.pace[k])
+            seconds = (until - k) * self.h
+            carries = stance.down[k] & ((self.since < 0) | (self.due <= k))
+            if carries.any():
+                p = self.pressure(k, self.pressure_points(k, carries, feet), x + v / pace)
+                x, v = fall(x, v, p, pace, seconds)
+            else:
+                x = x + seconds * v
+            k = until
+        return x, v
 
     def _decide(self, k: int, carries: np.ndarray, points: Array, capture: Array) -> None:
         """Lift a foot where all stand: to catch the weight, or to go home."""
@@ -210,7 +235,7 @@ class Walker:
         for _ in range(2):  # a longer step takes longer
             there = ahead(capture, on + ROUND * way, pace, seconds)
             goal = self.feet[leg] + way * max(float((there - stands) @ way) + ROUND, 0.0)
-            goal = self._reached(k, leg, goal, seconds, on)
+            goal = landing.reached(stance, leg, goal, fall(self.x, self.v, on, pace, seconds)[0])
             seconds = SWING + FARTHER * float(np.linalg.norm(goal - self.feet[leg]))
         cost = float(np.linalg.norm(goal - self.feet[leg])) + 2.0 * max(APART - self._room(k, leg, goal)[0], 0.0)
         return cost, leg, goal, seconds
@@ -286,4 +311,4 @@ def plan(stance: Stance, push: Array, give: Array, hold: Array, knocks: Array, b
         if k + 1 < K and walker.lost is None:
             walker.advance(k)
             pull[k, :2] = walker.pull
-    return Plan(stance.times, shift, rate, feet, speed, pull, hold, tuple(walker.moves), walker.lost)
+    return Plan(stance.times, shift, rate, feet, speed, pull, hold, tuple(walker.moves), walker.lost, walker.astray)

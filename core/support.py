@@ -59,16 +59,6 @@ def ahead(capture: Array, p: Array, pace: float, h: float) -> Array:
     return p + (capture - p) * np.exp(pace * h)
 
 
-def homeward(now: Array, then: Array) -> Array:
-    """Where a capture point (2,) off its home will be: `then` of a pressure that stays, but not beyond home.
-
-    A pressure that brings the weight back goes with it; left where it is it would throw the weight to the other side.
-    """
-    size = float(np.linalg.norm(now))
-    way = now / max(size, 1e-12)
-    return np.asarray(then - way * min(float(then @ way), 0.0))
-
-
 def smooth(x: Array | float) -> Array:
     """From 0 at 0 to 1 at 1, level at both ends."""
     x = np.clip(x, 0.0, 1.0)

@@ -90,8 +90,14 @@ def muscle(
     rate, pace = 4.0 * np.pi * ratio * f, 2.0 * np.pi * f
     rate[..., hinges.bodies] += 2.0 * stiff
     pace[..., hinges.bodies] = np.maximum(pace[..., hinges.bodies], stiff)
-    share = np.ones(n) * curve.over(situation.share, since[:, None])
+    share = np.ones(n) * carried(situation, since)[:, None]
+    share[:, [base] if base >= 0 else []] = 0.0  # what bears the base doesn't turn with it, see `forces.Bearing`
     return Muscle(K, D, tone, np.full(n, np.inf), share, forward, rate, pace)
+
+
+def carried(situation: Situation, since: Array) -> Array:
+    """(K,) part of the clip's own forces and of the weight that is carried, by time since the blow [s]."""
+    return np.ones(len(since)) * curve.over(situation.share, since)
 
 
 def tone(actor: Actor, blows: list[tuple[Situation, int, Array]]) -> Array:
@@ -160,16 +166,28 @@ def _settled(actor: Actor, body: int, said: Ranges) -> bool:
 
 
 def limit(
-    actor: Actor, moving: np.ndarray, inertia: Array, hinges: Hinges, flexion: Array, said: Ranges, wide: float = 1.0
+    actor: Actor,
+    moving: np.ndarray,
+    inertia: Array,
+    hinges: Hinges,
+    flexion: Array,
+    said: Ranges,
+    wide: float = 1.0,
+    base: int = -1,
+    upright: Array | None = None,
 ) -> Limit:
     """Cones about the clip's pose, and ranges for hinges bent by `flexion` (K, m); never narrower than the clip.
 
-    said: a situation's ranges.  wide: factor on the usual cones.  Shoulders and hips have their own, see `balls`.
+    said: a situation's ranges.  wide: factor on the usual cones.  upright: (K,) how far that of the base holds: in
+    flight it has no joint to the world.  Shoulders and hips have their own, see `balls`.
     """
     cone = cones(actor, said, wide)
     hinged = set(hinges.bodies.tolist())
     round_ = [i for i in np.flatnonzero(moving) if i not in hinged and i in cone]
-    half = np.tile(np.radians([cone[int(i)] for i in round_]), (len(flexion), 1))
+    half: Array = np.tile(np.radians([cone[int(i)] for i in round_]), (len(flexion), 1))
+    if upright is not None:
+        column = np.array(round_) == base
+        half[:, column] = np.pi - upright[:, None] * (np.pi - half[:, column])
     roles = [actor.roles[i] for i in hinges.bodies]
     ranges = np.radians([own(said, role) or HINGE[base_role(role)] for role in roles]).reshape(-1, 2)
     ranges[[_settled(actor, int(i), said) for i in hinges.bodies]] = UNBOUNDED

@@ -8,6 +8,7 @@ silent there whatever its stiffness or its limits.  Forces that are meant to act
 to a rest pose) say so.
 """
 
+from .bearing import Bearing
 from .bumper import Bumper
 from .calm import Calm
 from .collide import Capsules, SelfCollision
@@ -32,6 +33,7 @@ from .world import Track, WorldSpring
 
 __all__ = [
     "Air",
+    "Bearing",
     "Bumper",
     "Calm",
     "Capsules",

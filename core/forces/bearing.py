@@ -1,0 +1,66 @@
+"""What bears the free base of a body that follows a clip: the ground, which doesn't turn with it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..dynamics import Kinematics, Load
+from ..dynamics.inverse import of_motion
+from ..model import Model
+from ..reference import Reference
+from ..rotation import Array
+from ..spatial import apply, apply_T
+from .step import Step
+
+
+@dataclass(frozen=True, eq=False)
+class Bearing:
+    """The wrench that the clip has at its free base, and the weight, both kept in the world's axes about the joint.
+
+    As a muscle's torque they would turn with the base: a trunk that a blow tilts would be pushed sideways by the force
+    that its own fall through the air takes.
+    wrench: (K, 6) inverse dynamics without gravity, [moment, force].  weight: (K, 6) that of the clip's pose.
+    share: (K,) part of both that is carried.  grounded: (K,) 1: the weight is carried wherever it goes; 0, in flight:
+    by nothing, and what is left is the clip's wrench less its weight, nothing where it is ballistic.
+    """
+
+    body: int
+    wrench: Array
+    weight: Array
+    share: Array
+    grounded: Array
+
+    @classmethod
+    def of_clip(
+        cls,
+        gravity: Array,
+        model: Model,
+        reference: Reference,
+        kin: Kinematics,
+        body: int,
+        share: Array,
+        grounded: Array,
+    ) -> "Bearing":
+        """kin: of the clip in passing.  share, grounded: (K,)."""
+        wrench, left = (
+            _turned(kin.R[:, body], of_motion(model, kin, reference.acceleration, g)[:, body])
+            for g in (np.zeros(3), gravity)
+        )
+        return cls(body, wrench, wrench - left, share, grounded)
+
+    def add(self, load: Load, step: Step) -> None:
+        """The base's joint force."""
+        k, body, kin = step.k, self.body, step.kin
+        back = np.swapaxes(kin.R[..., body, :, :], -1, -2)
+        held = _turned(back, self.wrench[k] - (1.0 - self.grounded[k]) * self.weight[k])
+        if self.grounded[k]:
+            mass = np.einsum("n,...nij->...ij", step.model.ancestor[:, body], kin.I[..., 3:])
+            held = held - self.grounded[k] * apply_T(kin.X[..., body, :, :], mass @ load.gravity)
+        force = np.zeros(step.e.shape)
+        force[..., body, :] = self.share[k] * held
+        load.add_joint(force)
+
+
+def _turned(R: Array, wrench: Array) -> Array:
+    """Moment and force (..., 6) in other axes."""
+    return np.concatenate((apply(R, wrench[..., :3]), apply(R, wrench[..., 3:])), axis=-1)

@@ -1,0 +1,47 @@
+"""Where feet that the clip puts down land, when the weight over them is off the clip's."""
+
+import numpy as np
+
+from .rotation import Array
+from .stance import REST, Stance
+
+FREE = 0.03  # [m] that the pressure under a foot makes up for without the foot being put elsewhere
+BACK, WALK = 0.6, 1.2  # of what is off that a foot brings home until the next one lands, and [m/s] at most
+BRIEF = 0.15  # [s] that a foot stands at least
+STRIDE = 0.5  # of a leg's length that it reaches from under the weight
+
+
+def part(size: float) -> float:
+    """How far a foot lands off the clip's, as part of how far the capture point will be, of a size [m]."""
+    return max(size - FREE, 0.0) / max(size, 1e-12)
+
+
+def beyond(stance: Stance, due: int, size: float, home: float) -> float:
+    """A factor on that, a little more than 1: so that the weight, pushed home from there, has gone a part of its way
+    when the next foot lands.
+
+    A capture point at c over a pressure at p is at p + (c - p) exp(w T) after a time T; for it to be at r c then, the
+    foot must be at c (exp(w T) - r) / (exp(w T) - 1).
+    due: the sample at which it lands.  home: by when the weight is to be there [s].
+    """
+    h = float(stance.times[1] - stance.times[0])
+    after = stance.next_landing(due)
+    stands = max(float(stance.down[due:after].any(axis=1).sum()) * h, BRIEF)
+    whole = max((after - due) * h, BRIEF)
+    left = max(home - float(stance.times[due]), whole)
+    back = min(max(min(BACK, WALK * whole / max(size, 1e-12)), whole / left), 1.0)
+    return 1.0 + back / (float(np.exp(stance.pace[due] * stands)) - 1.0)
+
+
+def is_last(stance: Stance, due: int, leg: int, last: int) -> bool:
+    """Whether a foot that comes down at a sample makes no step any more up to the sample `last`, the clip's or, where
+    all feet stand long enough, one of our own."""
+    again, rest = stance.lands(stance.stays(due, leg), leg), stance.rests(due)
+    own = rest >= 0 and rest + REST < last
+    return not own and not 0 <= again <= last
+
+
+def reached(stance: Stance, leg: int, goal: Array, x: Array) -> Array:
+    """The goal (2,), or as far as the leg gets from under the weight at x (2,)."""
+    way, far = goal - x, STRIDE * float(stance.length[leg])
+    return np.asarray(x + way * min(1.0, far / max(float(np.linalg.norm(way)), 1e-12)))
