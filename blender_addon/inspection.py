@@ -28,7 +28,7 @@ def inspect(options):
     facts.update(_clips(armature, opened))
     facts["constrained_bones"] = dict(sorted(rig.constraint_owners(armature).items()))
     facts["warnings"] = list(opened.warnings) if opened else []
-    facts["controls"], facts["feet_stand"] = {}, {}
+    facts["controls"], facts["feet_stand"], facts["limits"] = {}, {}, {}
     facts["situations"] = {} if refusal else _situations(armature, facts)
     reasons = list(facts["situations"].values())
     facts["refused"] = refusal or (reasons[0] if all(reasons) else "")
@@ -95,6 +95,7 @@ def _situations(armature, facts):
     facts["warnings"] += [text for text in job.warnings if text not in facts["warnings"]]
     facts["feet_stand"] = _standing(job)
     facts["controls"] = job.body.by_control
+    facts["limits"] = {bone: str(stop) for bone, stop in job.actor.limits.items()}
     return {name: _refusal(replace(job, hits=((named(name), job.hits[0][1]),))) for name in names}
 
 
@@ -154,6 +155,7 @@ def as_text(facts):
         lines += ["Control   {:<24} {}".format(name, _reach(bones)) for name, bones in facts["controls"].items()]
     else:
         lines += ["Owned     {} by {}".format(bone, owner) for bone, owner in facts["constrained_bones"].items()]
+    lines += ["Limit     {:<14} {}".format(bone, text) for bone, text in facts["limits"].items()]
     for item in facts["checks"]:
         told = " ".join(filter(None, (item["text"], item["cure"])))
         lines.append("Check     {:<6}  {:<11}  {}".format(item["state"], item["name"], told))

@@ -28,32 +28,50 @@ def read(armature, skeleton, anatomy, owners):
 
     armature: as it is evaluated now.  owners: bone -> what owns it; its own limits don't matter then.
     """
+    able = [n for n, role in zip(skeleton.names, anatomy.role, strict=True) if base_role(role) not in PASSIVE]
+    found, unknown = said(armature, able, owners)
+    for name in list(found):
+        bone = skeleton.names.index(name)
+        loose = _loose(armature.data.bones[name], int(anatomy.parent[bone]), int(skeleton.parent[bone]))
+        if loose:
+            found.pop(name)
+            unknown.setdefault(loose, []).append(name)
+    travels = [name for name, role in zip(skeleton.names, anatomy.role, strict=True) if role == "pelvis"]
+    bound = [n for n in travels if n not in owners and _any_in_force(armature.pose.bones[n], "LIMIT_LOCATION")]
+    return found, warnings(unknown | ({"a Limit Location": bound} if bound else {}))
+
+
+def said(armature, names, owners):
+    """({bone: Stop}, {why a limit isn't known to the simulation: bones}) of the bones of those names."""
     found, unknown, moved = {}, {}, _animated(armature)
-    for i, name in enumerate(skeleton.names):
-        bone = armature.pose.bones[name]
-        if base_role(anatomy.role[i]) in PASSIVE or name in owners:
+    for name in names:
+        if name in owners:
             continue
+        bone = armature.pose.bones[name]
         constraint, reason = _constraint(bone, moved)
         stop = _stop(bone, constraint)
-        loose = _loose(bone, int(anatomy.parent[i]), int(skeleton.parent[i])) if stop is not None else ""
-        if stop is not None and not loose:
+        if stop is not None:
             found[name] = stop
-        if reason or loose:
-            unknown.setdefault(reason or loose, []).append(name)
-    return found, [_warning(reason, names) for reason, names in unknown.items()]
+        if reason:
+            unknown.setdefault(reason, []).append(name)
+    return found, unknown
 
 
 def of_controls(armature, names):
     """Warnings about controls whose rotation a constraint limits."""
-    limited = [name for name in names if any(_in_force(c) for c in armature.pose.bones[name].constraints)]
+    limited = [name for name in names if _any_in_force(armature.pose.bones[name], "LIMIT_ROTATION")]
     if not limited:
         return []
     text = "{} a Limit Rotation, which no simulation of a control rig knows: what it cuts of the reaction is lost."
-    return [text.format(_bones(limited, "Control"))]
+    return [text.format(named(limited, "Control"))]
 
 
-def _in_force(constraint):
-    return getattr(constraint, "type", None) == "LIMIT_ROTATION" and rig.in_force(constraint)
+def _any_in_force(bone, kind):
+    return any(_in_force(constraint, kind) for constraint in bone.constraints)
+
+
+def _in_force(constraint, kind="LIMIT_ROTATION"):
+    return getattr(constraint, "type", None) == kind and rig.in_force(constraint)
 
 
 def _constraint(bone, moved):
@@ -123,7 +141,7 @@ def _loose(bone, carrier, parent):
         return "limits, but no parent"
     if carrier != parent:
         return "limits against a parent that doesn't carry it in the body"
-    return "" if bone.bone.use_inherit_rotation else "limits, but doesn't inherit rotation"
+    return "" if bone.use_inherit_rotation else "limits, but doesn't inherit rotation"
 
 
 def _animated(armature):
@@ -136,12 +154,13 @@ def _animated(armature):
     return {bone_of(path) for path in paths if ".constraints[" in path and BONE_PATH.match(path)}
 
 
-def _warning(reason, names):
+def warnings(unknown):
+    """A sentence for each reason: {why a limit isn't known to the simulation: bones}."""
     text = "{} {}, which the simulation doesn't know: what Blender cuts of the reaction is lost."
-    return text.format(_bones(names, "Bone"), reason)
+    return [text.format(named(names), reason) for reason, names in unknown.items()]
 
 
-def _bones(names, kind):
+def named(names, kind="Bone"):
     """ "Bone 'a' has" or "Bones 'a', 'b' and 3 more have"."""
     shown = ", ".join("'{}'".format(name) for name in names[:3])
     more = " and {} more".format(len(names) - 3) if len(names) > 3 else ""

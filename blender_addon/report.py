@@ -214,6 +214,7 @@ def full(opened, job, reaction, numbers, timings):
         "reaction_range": [float(job.frames[0]), float(job.frames[-1])],
         "clip_extension": job.plays,
         "body_height_m": job.actor.height,
+        "limits": {bone: str(stop) for bone, stop in job.actor.limits.items()},
         "scene_height": round(job.actor.anatomy.size * abs(job.clip.scale), 4),
         "hit": hits[0],
         "hits": hits,
