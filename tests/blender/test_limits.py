@@ -139,9 +139,8 @@ def _alone(bone):
 def test_limits_of_travel_and_of_controls_are_said_too(demo):
     for bone in (demo.pose.bones["pelvis"], demo.pose.bones["head"]):
         bone.constraints.new("LIMIT_LOCATION")
-    assert read(demo)[1] == [
-        "Bone 'pelvis' has a Limit Location, which the simulation doesn't know: what Blender cuts of the reaction is lost."
-    ]
+    (told,) = read(demo)[1]
+    assert told.startswith("Bone 'pelvis' has a Limit Location, which the simulation doesn't know: what Blender cuts")
     for name in ("neck", "head", "hand.L", "hand.R"):
         limit(demo.pose.bones[name], 10.0)
     (told,) = limits.of_controls(demo, ("neck", "head", "hand.L", "hand.R", "pelvis"))
