@@ -46,6 +46,15 @@ class Body:
                 out[control] = list(dict.fromkeys([*out.get(control, []), *moved]))
         return out
 
+    def movers(self, bone):
+        """The controls that move a bone of the body (its row), or the nearest one above it that any does."""
+        while bone >= 0:
+            moved = [control for control, bones in self.by_control.items() if self.skeleton.names[bone] in bones]
+            if moved:
+                return moved
+            bone = self.skeleton.parent[bone]
+        return list(self.by_control)
+
     @property
     def unreached(self):
         """The bones that no control moves at some frame."""

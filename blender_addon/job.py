@@ -7,6 +7,7 @@ The job keeps names and arrays, never bpy references: it survives undo and modal
 """
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import bpy
@@ -21,7 +22,7 @@ from ..core.errors import ClipError
 from ..core.fall import fall
 from ..core.handover import PAUSE, hand_over
 from ..core.react import Hit, Reaction, react
-from ..core.rotation import Array
+from ..core.rotation import Array, angle, from_matrix, orthonormal
 from ..core.situation import Situation
 from ..core.skeleton import Clip
 from . import choosing, control_rig, layer, limits, mapping, records, rig, source, takeover, timing
@@ -29,6 +30,7 @@ from . import clip as clips
 from .channels import Channels, frame_grid
 
 SAMPLES = 60.0  # per second of clip, from the hit on: the simulation must not see the scene's frame rate
+FULL = 0.9  # part of a tolerance from which on a frame gets its keys back
 LEAD = 3  # samples before and after a reaction, for velocities at its ends
 
 
@@ -126,7 +128,9 @@ class Job:
         else:
             targets = self.posed.targets
             self.warnings.extend(self.posed.doubts)
-        baked = layer.apply(
+        notes = []
+        bake = partial(
+            layer.apply,
             context,
             armature,
             name=name or "{}, {}".format(self.title, choosing.title(self.source.action, self.armature)),
@@ -136,11 +140,15 @@ class Job:
             continuation=self.continuation,
             blend="REPLACE" if self.stays else blend,
             hold=self.stays or self.continues,
-            key_tolerance=key_tolerance,
             keep=[hit.frame for _, hit in self.hits],
             over=over,
-            warnings=self.warnings,
+            warnings=notes,
         )
+        if self.posed is None or key_tolerance == 0.0:
+            baked = bake(key_tolerance=key_tolerance)
+        else:
+            baked = self._thinned(context, armature, bake, key_tolerance)
+        self.warnings.extend(dict.fromkeys(notes))
         record = armature.parametric_dynamics_reactions[baked]
         landed = _landed(self, reaction)
         record.landed, record.uncaught = records.dump(landed), reaction.uncaught
@@ -148,6 +156,30 @@ class Job:
             text = "{bone} {impulse:.3g} N s".format(**hit)
             record.action.pose_markers.new(text).frame = round(hit["frame"])
         return baked
+
+
+    def _thinned(self, context, armature, bake, tolerance) -> str:
+        """Bake with as few keys as leave all deforming bones within the tolerance [deg]; the layer's name.
+
+        What controls are off adds up in the bones as constraints have it: so that is measured on the layer, and where
+        it is too much the controls that move the bone get their keys back.
+        """
+
+        def shown():
+            matrices, _, _ = clips.sample_scene(context, armature, self.body.skeleton, self.frames)
+            return from_matrix(orthonormal(matrices[..., :3, :3]))
+
+        name, own = bake(), {}
+        full = shown()
+        while True:
+            layer.remove(context, armature, name)
+            name = bake(key_tolerance=tolerance, keep_own=own)
+            off = np.degrees(angle(full, shown()))
+            if off.max() <= tolerance:
+                return name
+            for k, bone in np.argwhere(off > FULL * tolerance):
+                for control in self.body.movers(bone):
+                    own.setdefault(control, []).append(float(self.frames[k]))
 
 
 def _landed(job: Job, reaction: Reaction) -> list[dict]:

@@ -8,7 +8,9 @@ Everything is computed and checked first, then written; an exception while writi
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import bpy
@@ -55,6 +57,7 @@ def apply(
     hold: bool = False,
     key_tolerance: float = 0.0,
     keep: ArrayLike = (),
+    keep_own: Mapping[str, Sequence[float]] = MappingProxyType({}),
     over: str = "",
     warnings: list[str] | None = None,
 ) -> str:
@@ -64,7 +67,8 @@ def apply(
     rig at them.  continuation: the base's channels at whole frames after the clip's end, played from the first of them
     on and held after the last.  blend: "COMBINE" (deltas) or "REPLACE" (absolute).  hold: keep the last key's pose
     after the end, else the layer acts between first and last key only.  key_tolerance: [deg] that the bones may be off
-    for the sake of fewer keys, 0 = a key at every frame; keep: frames that keep theirs besides the first and the last.
+    for the sake of fewer keys, 0 = a key at every frame; keep: frames that keep theirs besides the first and the last;
+    keep_own: by bone, further ones.
     over: a reaction right above which the new one is laid, "" = above all.  warnings: gets what had to be left out.
     Raises LayerError, with nothing changed, where the rig cannot take a layer.
     """
@@ -72,7 +76,8 @@ def apply(
     stack = checks.require(rig)
     plan = curves.plan_targets(rig, frames, targets, base, blend)
     if key_tolerance > 0.0:
-        plan = layer_keys.thin(rig, plan, base if blend == "COMBINE" else None, key_tolerance, np.asarray(keep))
+        below = base if blend == "COMBINE" else None
+        plan = layer_keys.thin(rig, plan, below, key_tolerance, np.asarray(keep), keep_own)
     goes_on = _goes_on(rig, stack, base, continuation) if continuation is not None else None
     record = _apply(context, rig, name, stack, plan, goes_on, blend, hold, over)
     if warnings is not None:

@@ -1,5 +1,7 @@
 """Fewer keys for a layer: its curves handed to `core.keys` bone by bone, and brought back with handles."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,11 +19,13 @@ TRAVEL = 0.002  # of the rig's size, per degree of tolerance, that a location ma
 COSINE = 9e-8  # grain of the cosine from which the NLA takes half the angle of a quaternion delta, in float32
 
 
-def thin(rig: Any, plan: Plan, base: Channels | None, tolerance: float, keep: Array) -> Plan:
+def thin(
+    rig: Any, plan: Plan, base: Channels | None, tolerance: float, keep: Array, own: Mapping[str, Sequence[float]]
+) -> Plan:
     """The plan with as few keys as keep every bone's orientation within the tolerance [deg] of the full bake.
 
     All channels of a bone keep the same keys.  base: what lies below a layer of deltas, None below absolute values.
-    keep: frames that must have a key.
+    keep: frames that must have a key; own: by bone, those at which this one must.
     """
     curves: dict[str, dict[str, dict[int, Array]]] = {}
     for curve in plan.curves:
@@ -29,6 +33,7 @@ def thin(rig: Any, plan: Plan, base: Channels | None, tolerance: float, keep: Ar
         curves.setdefault(curve.group, {}).setdefault(prop, {})[curve.channel.index] = curve.values
     names = sorted(curves, key=lambda name: len(rig.pose.bones[name].parent_recursive))
     motions = [_motion(rig.pose.bones[name], curves[name], names, base, len(plan.frames)) for name in names]
+    motions = [replace(motion, keep=own.get(name, ())) for name, motion in zip(names, motions, strict=True)]
     turn, travel = np.radians(tolerance), tolerance * TRAVEL * _size(rig)
     kept = keys.reduce(plan.frames, motions, turn, travel, keep, 0.0 if base is None else COSINE)
     of = dict(zip(names, kept, strict=True))

@@ -1,5 +1,6 @@
 """How far curves with fewer keys are off, for many bones at once: the yardstick of `keys`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -21,7 +22,7 @@ class Motion:
     kind: what the rotation channels are.  rotation: (K, 4), Euler's (K, 3) [rad], or None.  location: (K, 3) or None.
     parent: place of the nearest bone above it among the motions, which stands before it, or -1.  middle: the axis about
     which an Euler rotation turns second.  base: (K, 4) angle and axis below an axis-angle's delta, taken as straight
-    between frames; None = nothing below.
+    between frames; None = nothing below.  keep: frames that must have a key of this bone.
     """
 
     kind: Kind
@@ -30,6 +31,7 @@ class Motion:
     parent: int = -1
     middle: int = 1
     base: Array | None = None
+    keep: Sequence[float] = ()
 
 
 def chains(parent: np.ndarray) -> np.ndarray:
@@ -76,7 +78,8 @@ class Sheet:
     """All bones side by side, and the keys they have so far.
 
     values: (B, K, 7) rotation channels in four columns (Euler's second axis in column 1), location in three.
-    key, straight: (B, K) keys, and whether a straight line follows.  share: (B,) [rad] that one bone may be off.
+    held: (B, K) keys that stay.  key, straight: (B, K) keys so far, and whether a straight line follows.
+    share: (B,) [rad] that one bone may be off.
     grain: of the cosine from which the host takes half a quaternion's angle; two curves that are not the same may show
     that much apart.
     """
@@ -89,7 +92,8 @@ class Sheet:
         self.corners[[0, -1]] = True
         inside = keep[(keep >= frames[0]) & (keep <= frames[-1])]
         self.corners[np.abs(frames[None] - inside[:, None]).argmin(axis=1)] = True
-        self.key = np.tile(self.corners, (len(motions), 1))
+        self.held = np.stack([self.corners | np.isin(self.frames, motion.keep) for motion in motions])
+        self.key = self.held.copy()
         self.straight = np.ones(self.key.shape, dtype=bool)
         self.parent = np.array([motion.parent for motion in motions])
         self.grain = grain

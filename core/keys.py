@@ -94,7 +94,7 @@ def _prune(sheet: Sheet) -> None:
     ends = np.full((2, *sheet.key.shape), -1)
     while True:
         b, at = np.nonzero(sheet.key)
-        inner = np.flatnonzero(~sheet.corners[at])
+        inner = np.flatnonzero(~sheet.held[b, at])
         place = b[inner], at[inner]
         i, j = at[inner - 1], at[inner + 1]
         new = np.flatnonzero((ends[0][place] != i) | (ends[1][place] != j))

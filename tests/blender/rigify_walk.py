@@ -31,6 +31,21 @@ def generate(kind="basic"):
     return rig
 
 
+def walking(kind="basic"):
+    """A generated rig that walks, as `walk(generate(kind))`; keyed once and opened again from then on."""
+    bpy.ops.wm.open_mainfile(filepath=_walked(kind))
+    bpy.context.view_layer.objects.active = bpy.data.objects["rig"]
+    return bpy.data.objects["rig"]
+
+
+@cache
+def _walked(kind):
+    path = _generated(kind).replace(".blend", "_walk.blend")
+    walk(generate(kind))
+    bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+    return path
+
+
 @cache
 def _generated(kind):
     """Path of a file that another Blender has made."""

@@ -7,9 +7,10 @@ import addon_utils
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import actions, layer, mapping, report
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions, hints, layer, mapping, report
 from bl_ext.user_default.parametric_dynamics.blender_addon import job as jobs
 from bl_ext.user_default.parametric_dynamics.core import react, situation
+from bl_ext.user_default.parametric_dynamics.core.pose import Envelope
 from bl_ext.user_default.parametric_dynamics.core.rotation import to_matrix
 
 from tests.blender import layer_tools as tools
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.skipif(not HAS_RIGIFY, reason="this Blender comes witho
 
 @pytest.fixture
 def walker(fresh_scene):
-    return rigify_walk.walk(rigify_walk.generate("basic"))
+    return rigify_walk.walking()
 
 
 def solved(rig, name, **changes):
@@ -163,3 +164,51 @@ def test_a_dropped_solve_leaves_nothing_behind(walker):
     steps.close()
     assert bpy.context.scene.frame_current == 7
     assert tools.differences(state, tools.file_state()) == []
+
+
+def test_fewer_keys(walker):
+    """Half a degree off the full bake at most, in the armature, on every bone that deforms: also between frames."""
+    job, reaction = solved(walker, "shoulder_front", envelope=Envelope(0.0, 0.1, 0.4))
+    bones, seen, keys = rigify_walk.deforming(walker), [], []
+    for tolerance in (0.0, 0.5):
+        name = job.write(bpy.context, reaction, key_tolerance=tolerance)
+        seen.append(unit(rigify_walk.shown(walker, bones, np.arange(job.frames[0] - 1.0, job.frames[-1] + 1.0, 0.5))))
+        action = walker.parametric_dynamics_reactions[name].action
+        keys.append(sum(len(curve.keyframe_points) for curve in actions.all_curves(action)))
+        layer.remove(bpy.context, walker, name)
+    assert 0.05 < between(*seen).max() <= 0.5
+    assert keys[1] < 0.75 * keys[0]
+
+
+def test_life_after_apply(walker):
+    """A marker dragged, Update, Flatten: on controls as on bones."""
+    group, ops, looks = walker.parametric_dynamics, bpy.ops.parametric_dynamics, np.arange(18.0, 36.0)
+    group.automatic_frame, group.frame, group.sustain, group.relaxation = False, 20.0, 0.1, 0.3
+    bones = rigify_walk.deforming(walker)
+    clip = rigify_walk.shown(walker, bones, looks)
+    ops.apply_hit_reaction()
+    record = walker.parametric_dynamics_reactions[0]
+    record.action.pose_markers[0].frame += 3
+    assert [hint.cure for hint in hints.of(bpy.context, walker)] == ["UPDATE"]
+    ops.update_reaction(source="RECIPE")
+    record = walker.parametric_dynamics_reactions[0]
+    assert hints.of(bpy.context, walker) == [] and record.action.frame_range[0] == 23.0
+    moved = rigify_walk.shown(walker, bones, looks)
+    away = np.linalg.norm(moved[..., :3, 3] - clip[..., :3, 3], axis=-1).max(axis=1)
+    assert away[looks <= 23.0].max() < 1e-5 and away[looks > 23.0].max() > 0.05
+    assert ops.flatten() == {"FINISHED"}
+    assert walker.animation_data.action.name == "Rigify Walk flat" and not len(walker.parametric_dynamics_reactions)
+    np.testing.assert_allclose(rigify_walk.shown(walker, bones, looks), moved, atol=1e-5)
+
+
+def test_size_does_not_matter(walker):
+    """With the object a hundred times as large the body does the same, and its controls bring it there as near."""
+    turns = []
+    for scale in (1.0, 100.0):
+        walker.scale = [scale] * 3
+        bpy.context.view_layer.update()
+        job, reaction = solved(walker, "chest_back", envelope=Envelope(0.0, 0.1, 0.2))
+        turns.append(simulated(job, reaction)[0])
+        assert job.posed.turn.max() <= TURN and 1e3 * job.posed.shift.max() <= SHIFT
+        assert {"chest", "torso", "upper_arm_fk.L"} <= job.posed.targets.keys()
+    assert between(*turns).max() < 0.05

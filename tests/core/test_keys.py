@@ -139,6 +139,16 @@ def test_asked_frames_and_ends_are_kept_and_exact(rng):
         np.testing.assert_array_equal(sparse(kept, turn[:, b], FRAMES[kept.at]), turn[kept.at, b])
 
 
+def test_frames_that_one_bone_keeps(rng):
+    values = normalize(np.array([1.0, 0, 0, 0]) + smooth(rng, 2, 4, 0.05))
+    asked = (30.0, 31.0, 55.0)
+    bones = [Motion("quaternion", values[:, 0], keep=asked), Motion("quaternion", values[:, 1])]
+    first, second = keys.reduce(FRAMES, bones, HALF)
+    assert set(asked) <= set(FRAMES[first.at]) and not set(asked) <= set(FRAMES[second.at])
+    (alone,) = keys.reduce(FRAMES, [bones[1]], HALF)
+    np.testing.assert_array_equal(second.at, alone.at)
+
+
 def test_a_kink_at_a_kept_frame_is_a_corner():
     """A second blow within the layer: straight before, a parabola after; three keys say it all."""
     after = np.maximum(FRAMES - 40.0, 0.0)
