@@ -124,7 +124,8 @@ def _felt(holder):
         return ""
     own = strengths.presets().get(holder.strength)
     real = holder.impulse if own is None else own.impulse
-    return "{:.3g} × {:.3g} = {:.3g} N s".format(real, holder.gain, real * holder.gain)
+    where = "" if own is None or holder.kind == "RADIAL" else " on a chest"
+    return "{:.3g} × {:.3g} = {:.3g} N s{}".format(real, holder.gain, real * holder.gain, where)
 
 
 def _frame(column, holder):

@@ -97,7 +97,8 @@ class HitSetting:
         if self.angular is not None:
             return replace(plain, impulse=0.0, angular=self.angular)
         if self.strength:
-            return replace(plain, impulse=self.real, contact=strengths.named(self.strength).contact)
+            named = strengths.named(self.strength)
+            return replace(plain, impulse=named.impulse, mass=named.mass, contact=named.contact)
         return plain
 
 

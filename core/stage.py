@@ -64,14 +64,11 @@ class Stage:
             )
         self.samples, self.joints = self.followed(clip.times, *to_joints(self.model, q, p))
         self.hinges = hinges.find(actor, self.moving, to_matrix(q), p)
-        seconds = self.blows[0].end - self.start  # what later blows make of it isn't known yet
-        whole = self.reference(self.start, int(np.ceil(seconds / COARSE - 1e-6)), COARSE, COARSE)
-        still = np.zeros_like(whole.twist)
-        kin = kinematics(self.model, State(whole.rotation[:-1], whole.position[:-1], still))
-        self.inertia = tuning.effective_inertia(self.model, kin)
+        self.inertia = self._inertia()
         self.flesh = flesh.between(actor, self.model, self.moving)
         self.finer, doubts = self._accuracy()
         self.warnings += doubts
+        self.blows = [blow.met(self.model, self._state(blow.start)) for blow in self.blows]
         pulses = [blow.forces(actor, self.model, self._state(blow.start)) for blow in self.blows]
         self.pulses = [pulse for several in pulses for pulse in several]
         self.given = np.array([sum((pulse.impulse for pulse in several), np.zeros(3)) for several in pulses])
@@ -86,6 +83,14 @@ class Stage:
     def followed(self, samples: Array, rotation: Array, position: Array) -> tuple[Array, tuple[Array, Array]]:
         """(times (T,), (rotation (T, n, 4), position (T, n, 3))) of what the bodies follow, from the clip's samples."""
         return samples, (rotation, position)
+
+    def _inertia(self) -> Array:
+        """(n, 6, 6) what each joint carries, over the clip's own poses."""
+        seconds = self.blows[0].end - self.start  # what later blows make of it isn't known yet
+        whole = self.reference(self.start, int(np.ceil(seconds / COARSE - 1e-6)), COARSE, COARSE)
+        still = np.zeros_like(whole.twist)
+        kin = kinematics(self.model, State(whole.rotation[:-1], whole.position[:-1], still))
+        return tuning.effective_inertia(self.model, kin)
 
     def _accuracy(self) -> tuple[int, list[str]]:
         """How often sub-steps must be halved for the fastest muscle, and what then still is in doubt."""

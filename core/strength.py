@@ -12,7 +12,9 @@ FILE = Path(__file__).parent / "strengths.toml"
 
 @dataclass(frozen=True)
 class Strength:
-    """impulse: [N s] of the real thing on a body of 75 kg, within contact [s].  gain: times which films exaggerate it.
+    """impulse: [N s] of the real thing on a chest of a body of 75 kg, within contact [s].
+
+    gain: times which films exaggerate it.  mass: [kg] of what then seems to strike, see `Hit.mass`.
 
     figures: how the impulse comes about.  source: where the figures are from.
     """
@@ -22,6 +24,7 @@ class Strength:
     impulse: float
     contact: float
     gain: float
+    mass: float
     figures: str
     source: str
 

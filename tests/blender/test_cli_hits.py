@@ -88,7 +88,8 @@ def test_two_hits_by_a_file(run, hit_file, data, tmp_path):  # noqa: F811
     assert facts["hit"] == first and first["frame"] == 10.0 and first["bone"] == "upperarm.l"
     assert second["frame"] == pytest.approx(10.0 + 0.2 * facts["fps"])
     assert (first["told"], second["told"], second["gain"]) == (1.0, 0.5, 1.5)
-    assert second["impulse"] == pytest.approx(0.5 * 1.5 * strength.named("shove").impulse)
+    assert second["impulse"] == pytest.approx(0.5 * 1.5 * second["taken"] * strength.named("shove").impulse, rel=1e-5)
+    assert first["taken"] == 1.0 and 0.5 < second["taken"] < 2.0
     assert second["contact_s"] == strength.named("shove").contact
     assert facts["return_error_deg"] < 0.01 and facts["clip_error_before_hit_deg"] < 0.01
     assert out.count("hits '") == 2

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from core import hits, strength
-from core.blows import SPREAD, VARIATION, Hit, land
+from core.blows import CHEST, SPREAD, VARIATION, Hit, land
+from core.dynamics import kinematics
 from core.errors import SituationError
+from core.forces import Striker
+from core.model import State
 from core.pose import Envelope
 from core.react import react, run
 from core.rotation import angle
@@ -60,7 +63,8 @@ def test_a_file_of_hits(tmp_path):
     assert (first.situation.impulse, first.situation.gain, first.offset) == (6.5, 1.0, (0.1, 0, 0))
     landed = second.hit(17.0)
     slug = strength.named("shotgun")
-    assert (landed.impulse, landed.contact, landed.gain, landed.seed) == (slug.impulse, slug.contact, slug.gain, 3)
+    assert (landed.impulse, landed.mass, landed.contact) == (slug.impulse, slug.mass, slug.contact)
+    assert (landed.gain, landed.seed) == (slug.gain, 3)
     assert third.hit(42.0).striker == (2.0, 12.0, 0.0) and third.situation.direction == (0, 1, 0)
     assert hits.frames([second], 9.0, 25.0) == [14.0]  # after nothing: after the default
 
@@ -144,12 +148,36 @@ def test_the_documented_table_is_the_one_in_use():
             f"{1000 * s.contact:g}",
             f"{s.gain:g}",
             f"{s.gain * s.impulse:.3g}",
+            f"{s.mass:g}",
             s.figures,
             s.source,
         ]
         for name, s in strength.presets().items()
     }
     assert told == wanted
+
+
+@pytest.mark.parametrize("bone", ["chest", "pelvis", "hand.L", "shin.R"])
+def test_a_part_takes_of_a_named_strength_what_a_thing_of_its_mass_gives(skeleton, bone):
+    """As the impact of a mass on a body at rest, at the speed with which it gives a chest what the name says."""
+    clip, actor, situation = clip_of(skeleton), actor_of(skeleton), named("chest_front")
+    club = strength.named("club")
+    stage = Stage(actor, clip, [(situation, hits.HitSetting(situation, bone=bone, strength="club").hit(8.0))], {}, {})
+    blow = stage.blows[0]
+    here = stage.reference(blow.start, 1, 1e-3).state(0)
+    still = State(here.rotation, here.position, np.zeros_like(here.twist))
+    speed = club.gain * club.impulse * (1.0 / club.mass + 1.0 / CHEST)
+    thing = Striker(blow.struck, blow.point, club.mass, speed * blow.direction, normal=-blow.direction)
+    np.testing.assert_allclose(stage.given[0], thing.impulse(stage.model, kinematics(stage.model, still)), rtol=1e-9)
+    assert blow.impulse == pytest.approx(np.linalg.norm(stage.given[0]))
+    assert (blow.taken < 0.5) == (bone == "hand.L")
+
+
+def test_an_impulse_in_numbers_is_given_whole(skeleton):
+    given = Stage(
+        actor_of(skeleton), clip_of(skeleton), [(named("chest_front"), Hit(8.0, "hand.L", impulse=5.0))], {}, {}
+    ).given
+    assert np.linalg.norm(given[0]) == pytest.approx(5.0)
 
 
 def test_presets_say_their_gain(skeleton):

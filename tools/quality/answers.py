@@ -9,7 +9,6 @@ import numpy as np
 
 from core import hits, tuning
 from core import situation as situations
-from core.blows import land
 from core.dynamics import kinematics
 from core.forces import Pulse
 from core.model import Model, State
@@ -75,9 +74,9 @@ def cells(aim, direction, strengths):
     stage = Stage(aim.actor, aim.clip, [plans[0]], {}, {})
     out = []
     for situation, hit in plans:
-        blow = land(aim.actor, aim.clip, situation, hit, _own(aim))
-        got, want = at_once(stage, blow)
         reaction = run(react(aim.actor, aim.clip, situation, hit))
+        blow = reaction.blows[0]
+        got, want = at_once(stage, blow)
         way = displacement(aim, reaction)
         first = way[first_peak(np.linalg.norm(way, axis=-1))]
         off = between(first, want)
