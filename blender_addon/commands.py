@@ -295,7 +295,8 @@ def _tell(done, outputs):
     bone, after = facts["peak_bone"], facts["time_to_peak_s"]
     print(quality.as_text(facts["quality"], "Quality"))
     for hit in facts["hits"]:
-        print("{situation} hits '{bone}' at frame {frame:g}, {impulse:.3g} N s.".format(**hit))
+        less = "" if hit["repetition"] == 1.0 else ": {repetition:g} of it tells so soon after another".format(**hit)
+        print("{situation} hits '{bone}' at frame {frame:g}, {impulse:.3g} N s{less}.".format(**hit, less=less))
     print("'{}' turns most, {:.1f} degrees after {:.2f} s.".format(bone, facts["peak_deg"][bone], after))
     for path in outputs.paths.values():
         print("Wrote {}".format(path))

@@ -4,7 +4,8 @@ import bpy
 from bpy.types import Panel, UIList
 
 from ..core import strength as strengths
-from . import checks, settings
+from ..core.blows import repetition
+from . import checks, settings, timing
 from .panel_tools import SubPanel, split
 
 AXES = {"FIGURE": ("Left", "Forward", "Up"), "WORLD": ("X", "Y", "Z")}
@@ -39,6 +40,7 @@ def draw(layout, armature):
     else:
         _direction(column, holder)
     _strength(column, holder)
+    _repeated(column, armature, holder)
     _frame(column, holder)
     column.prop(holder, "end")
     if holder.end == "stay":
@@ -126,6 +128,23 @@ def _felt(holder):
     real = holder.impulse if own is None else own.impulse
     where = "" if own is None or holder.kind == "RADIAL" else " on a chest"
     return "{:.3g} × {:.3g} = {:.3g} N s{}".format(real, holder.gain, real * holder.gain, where)
+
+
+def repeated(armature, holder):
+    """Part of a hit that tells because others of the list land just before, as far as their frames are known by now."""
+    timed = [hit for hit in armature.parametric_dynamics_hits if hit.enabled and not hit.automatic_frame]
+    if holder not in timed:
+        return 1.0
+    frames, rate = sorted(hit.frame for hit in timed), timing.rate(bpy.context.scene)
+    return repetition([frame / rate for frame in frames])[frames.index(holder.frame)]
+
+
+def _repeated(column, armature, holder):
+    part = repeated(armature, holder)
+    if part < 1.0:
+        row = column.row()
+        row.alignment = "RIGHT"
+        row.label(text="{:g} of it so soon after another".format(part), translate=False)
 
 
 def _frame(column, holder):

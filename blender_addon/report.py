@@ -190,6 +190,7 @@ def _hit(job, blow, given):
         "contact_s": blow.contact,
         "gain": blow.gain,
         "told": round(blow.told, 6),
+        "repetition": blow.repetition,
         "taken": round(blow.taken, 6),
         "drive": blow.situation.drive,
         "seed": blow.hit.seed,

@@ -22,6 +22,7 @@ from .skeleton import Clip
 LONGEST = 4.0  # [s] that a body takes at most to come to rest on the floor
 # Part of a hit that tells so soon after the one before it [s].
 REPEATS = ((0.1, 0.35), (0.25, 0.5), (0.35, 0.7), (0.5, 0.9))
+SAME = 1e-9  # [s]
 CHEST = 15.0  # [kg] that a chest opposes to a blow, from the front or the side (measured: 11 to 19)
 SPREAD, VARIATION = np.radians(15.0), 0.2  # what a seed changes: direction within a cone, strength by a part
 
@@ -69,8 +70,8 @@ class Hit:
 class Blow:
     """A hit as it lands.  start: [s].  struck: body; point: (3,) in its frame [m].  direction: (3,) unit, world.
 
-    gain: dramatic gain.  told: part of the strength that tells, by seed and repetition.  taken: part of it that the
-    struck body takes, see `met`.
+    gain: dramatic gain.  told: part of the strength that tells, by seed and repetition; repetition: by that alone.
+    taken: part of it that the struck body takes, see `met`.
     axes: (3, 3) rows left, forward, up of the figure at that moment.
     origin: (3,) of a blast, world [canonical m].  ground: height of the floor, the same; None = the clip's.
     """
@@ -87,6 +88,7 @@ class Blow:
     told: float = 1.0
     taken: float = 1.0
     ground: float | None = None
+    repetition: float = 1.0
 
     @property
     def impulse(self) -> float:
@@ -224,16 +226,23 @@ def _varied(direction: Array, seed: int) -> tuple[Array, float]:
 
 
 def throttle(blows: Sequence[Blow], before: float | None = None) -> list[Blow]:
-    """In order of time, with what follows soon after another weakened (`REPEATS`).
+    """In order of time, with what follows soon after another weakened.  before: as in `repetition`."""
+    blows = sorted(blows, key=lambda blow: blow.start)
+    parts = repetition([blow.start for blow in blows], before)
+    return [replace(blow, told=part * blow.told, repetition=part) for blow, part in zip(blows, parts, strict=True)]
+
+
+def repetition(starts: Sequence[float], before: float | None = None) -> list[float]:
+    """Part of each hit that tells (`REPEATS`) by when they land [s], ascending; those at one moment are one blow.
 
     before: [s] when an earlier one landed that is not among them.
     """
-    out = []
-    for blow in sorted(blows, key=lambda blow: blow.start):
-        gap = np.inf if before is None else blow.start - before
-        part = next((part for limit, part in REPEATS if gap < limit - 1e-9), 1.0)
-        out.append(replace(blow, told=part * blow.told))
-        before = blow.start
+    out: list[float] = []
+    for k, start in enumerate(starts):
+        if k and start - starts[k - 1] > SAME:
+            before = starts[k - 1]
+        gap = np.inf if before is None else start - before
+        out.append(next((part for limit, part in REPEATS if gap < limit - SAME), 1.0))
     return out
 
 

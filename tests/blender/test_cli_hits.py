@@ -92,7 +92,8 @@ def test_two_hits_by_a_file(run, hit_file, data, tmp_path):  # noqa: F811
     assert first["taken"] == 1.0 and 0.5 < second["taken"] < 2.0
     assert second["contact_s"] == strength.named("shove").contact
     assert facts["return_error_deg"] < 0.01 and facts["clip_error_before_hit_deg"] < 0.01
-    assert out.count("hits '") == 2
+    assert out.count("hits '") == 2 and out.count("N s: 0.5 of it tells so soon after another.") == 1
+    assert (first["repetition"], second["repetition"]) == (1.0, 0.5)
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "o.blend"))
     rig = bpy.context.object
     made = recipe.loads(rig.parametric_dynamics_reactions[0].recipe)

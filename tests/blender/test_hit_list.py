@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import aiming, recipe, settings
+from bl_ext.user_default.parametric_dynamics.blender_addon import aiming, panels_hits, recipe, settings
 from bl_ext.user_default.parametric_dynamics.core import situation as situations
 from bl_ext.user_default.parametric_dynamics.core import strength as strengths
 from mathutils import Vector
@@ -79,6 +79,14 @@ class TestList:
         assert (second.shown, second.name) == ("the shot", "the shot")
         second.shown = ""
         assert (second.shown, second.name) == ("head, Chest, back", "")
+
+    def test_the_panel_says_what_repetition_leaves(self, pair):
+        first, second = hits(pair)
+        assert [panels_hits.repeated(pair, hit) for hit in (first, second)] == [1.0, 0.5]
+        second.frame = first.frame  # one blow
+        assert panels_hits.repeated(pair, second) == 1.0
+        second.frame, first.enabled = 9.0, False
+        assert panels_hits.repeated(pair, second) == 1.0
 
     def test_undo(self, demo):
         bpy.ops.ed.undo_push(message="before")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.blows import Hit, land, throttle
+from core.blows import Hit, land, repetition, throttle
 from core.dynamics import balance, kinematics
 from core.react import react, run
 from core.rotation import angle
@@ -73,6 +73,8 @@ def test_repeats_tell_less(skeleton):
     frames = [25.0, 25.0 + 24 * 0.2, 25.0 + 24 * 0.25, 25.0 + 24 * 1.2]
     landed = throttle([land(actor, clip, situation, Hit(f, impulse=10.0), poses) for f in reversed(frames)])
     assert [blow.impulse for blow in landed] == [10.0, 5.0, 3.5, 10.0]
+    assert repetition([1.0, 1.0, 1.2, 1.2, 9.0]) == [1.0, 1.0, 0.5, 0.5, 1.0]  # at one moment they are one blow
+    assert repetition([1.0, 1.0], before=0.7) == [0.7, 0.7]
 
 
 def test_off_centre_hits_twist_the_body(skeleton):
