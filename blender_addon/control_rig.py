@@ -25,7 +25,8 @@ MAP = "dynamics_control"  # on a deforming bone: the control that the artist wan
 @dataclass(eq=False)
 class Body:
     """whole: skeleton of all bones.  skeleton: of the bones that are simulated, rows (n,) their indices in the whole.
-    owners: bone -> what owns it.  controlled: whether something owns bones of the body, so that controls must pose it.
+    owners: bone -> what owns it; held: of them, bones that can't be controls.  controlled: whether something owns bones
+    of the body, so that controls must pose it.
     stages: the controls, once they are sought, and from which of the frames on.
     """
 
@@ -34,6 +35,7 @@ class Body:
     rows: np.ndarray
     anatomy: Anatomy
     owners: dict[str, str]
+    held: dict[str, str]
     controlled: bool
     stages: tuple[tuple[int, controls.Found], ...] = ()
 
@@ -84,7 +86,7 @@ class Body:
             found = []
             for k in switches.stages(context, armature, frames):
                 puppet.at(frames[k], channels, int(np.searchsorted(channels.frames, frames[k])))
-                found.append((k, controls.find(puppet, self.owners, parents, chosen)))
+                found.append((k, controls.find(puppet, self.held, parents, chosen)))
         self.stages = tuple(found)
 
     def pose(self, context, armature, actor, clip, channels, reaction):
@@ -106,14 +108,15 @@ def read(context, armature, roles=None):
     """The Body of an armature.  roles: bone -> role that the user has given it."""
     whole = rig.read(context, armature)
     anatomy = analyse(whole, roles)
-    owners = rig.constraint_owners(armature.evaluated_get(context.evaluated_depsgraph_get()))
+    evaluated = armature.evaluated_get(context.evaluated_depsgraph_get())
+    owners, held = rig.constraint_owners(evaluated), rig.constraint_owners(evaluated, rig.CARRYING)
     body = [n for n, role in zip(whole.names, anatomy.role, strict=True) if base_role(role) in controls.BODY]
     if not any(_owner(whole, owners, name) for name in body):
-        return Body(whole, whole, np.arange(len(whole.names)), anatomy, owners, False)
+        return Body(whole, whole, np.arange(len(whole.names)), anatomy, owners, held, False)
     kept = whole.deform | np.array([role == "root" for role in anatomy.role])
     skeleton, rows = deforming(whole, kept)
     roles = {name: role for name, role in (roles or {}).items() if name in skeleton.names}
-    return Body(whole, skeleton, rows, analyse(skeleton, roles), owners, True)
+    return Body(whole, skeleton, rows, analyse(skeleton, roles), owners, held, True)
 
 
 def _owner(skeleton, owners, name):

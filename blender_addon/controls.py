@@ -106,16 +106,16 @@ def watched(anatomy, names):
     return tuple(names[b] for b in bones), np.array(bones), np.array(parents)
 
 
-def find(puppet, owners, parents, chosen=()):
+def find(puppet, held, parents, chosen=()):
     """Found, with the puppet at a frame of the clip.
 
-    owners: bone -> what owns it.  parents: (m,) of the watched bones.  chosen: controls that the artist has named.
+    held: bones that are no controls, for something owns them.  parents: (m,) of the watched bones.  chosen: controls that the artist has named.
     """
     armature = puppet.armature
     keyed = _keyed(armature)
     pose = puppet.show()
     motions = probing.joint_motions(parents, pose, puppet.length)
-    tried = _tried(puppet, _candidates(armature, owners, keyed, chosen))
+    tried = _tried(puppet, _candidates(armature, held, keyed, chosen))
     reached = [np.ones(len(parents), dtype=bool), *(item.reach for item in tried if _path(item.block) in keyed)]
     most = max(reached[1:] or reached, key=np.sum)
     ranks = {id(item): _rank(item, motions, keyed, chosen, most) for item in tried}
@@ -157,7 +157,7 @@ def _keyed(armature):
     return {channel.path for channel in nla.keyed_channels(data, nla.read_stack(data), ours)}
 
 
-def _candidates(armature, owners, keyed, chosen):
+def _candidates(armature, owned, keyed, chosen):
     """The blocks of every bone that may be a control: free, and with a shape, keyed or named by the artist."""
     bones = armature.pose.bones
     shaped = {bone.name for bone in bones if bone.custom_shape is not None}
@@ -165,7 +165,7 @@ def _candidates(armature, owners, keyed, chosen):
     blocks = []
     for bone in bones:
         held = bone.name in shaped if len(shaped) >= SHAPED else not bone.bone.hide
-        if bone.name in owners and bone.name not in chosen:
+        if bone.name in owned and bone.name not in chosen:
             continue
         own = [block for block in (_turn(bone, driven), _shift(bone, driven)) if block is not None]
         if held or bone.name in chosen or any(_path(block) in keyed for block in own):

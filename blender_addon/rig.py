@@ -14,6 +14,9 @@ MAX_VERTICES = 30_000
 # These keep what the animation says as long as it stays within bounds: they shape a motion, they don't own it.
 BOUNDING = {"LIMIT_LOCATION", "LIMIT_ROTATION", "LIMIT_SCALE", "MAINTAIN_VOLUME"}
 
+# These carry a bone or hold it up, and its own channels still turn it there: it may be a control.
+CARRYING = {"CHILD_OF", "ARMATURE", "PIVOT", "TRANSFORM", "FLOOR", "LIMIT_DISTANCE", "SHRINKWRAP"}
+
 DRIVEN = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(location|rotation_\w+|scale)$')
 
 
@@ -182,16 +185,17 @@ def _heaviest(mesh, bone_of_group, kept):
 # -- who else moves a bone -------------------------------------------------------------------------------------------
 
 
-def constraint_owners(armature):
+def constraint_owners(armature, but=()):
     """{bone name: what owns its transform} for constraints in force (with the chains of IK) and drivers.
 
-    A constraint of a type this Blender doesn't know (`type` raises AttributeError) does nothing here and owns nothing.
+    but: kinds of constraints that are passed over.  A constraint of a type this Blender doesn't know (`type` raises
+    AttributeError) does nothing here and owns nothing.
     """
     owners = {}
     for bone in armature.pose.bones:
         for constraint in bone.constraints:
             kind = getattr(constraint, "type", None)
-            if kind is None or kind in BOUNDING or not in_force(constraint):
+            if kind is None or kind in BOUNDING or kind in but or not in_force(constraint):
                 continue
             for owned in chain(bone, constraint):
                 text = "constraint '{}'".format(constraint.name)

@@ -8,6 +8,7 @@ import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import control_rig, controls_panel, demo_character
 from bl_ext.user_default.parametric_dynamics.blender_addon import job as jobs
 from bl_ext.user_default.parametric_dynamics.core import errors, react, situation
+from bl_ext.user_default.parametric_dynamics.core.pose import Envelope
 
 from tests.blender import layer_tools as tools
 from tests.blender.rig_tables import CLOUDRIG
@@ -15,8 +16,8 @@ from tests.blender.rig_tables import CLOUDRIG
 TURN, SHIFT = 0.5, 2e-3  # [deg], [m on a figure of 1.75 m]
 
 
-def solved(rig, name="shoulder_front"):
-    job = jobs.read(bpy.context, rig, situation.named(name))
+def solved(rig, name="shoulder_front", **changes):
+    job = jobs.read(bpy.context, rig, situation.named(name).with_changes(**changes))
     return job, react.run(job.solve())
 
 
@@ -203,3 +204,16 @@ def test_a_rig_whose_bones_move_by_themselves_needs_no_controls(fresh_scene):
     rig = demo_character.build(bpy.context)
     body = control_rig.read(bpy.context, rig)
     assert not body.controlled and body.skeleton is body.whole and body.fixed == {}
+
+
+@pytest.mark.parametrize("kind", ("CHILD_OF", "FLOOR"))
+def test_what_only_carries_a_bone_leaves_it_its_channels(fresh_scene, kind):
+    """A spine hung on something else by a constraint is its own control: it goes where the simulation has it."""
+    rig = demo_character.build(bpy.context)
+    target = bpy.data.objects.new("Carrier", None)
+    bpy.context.scene.collection.objects.link(target)
+    rig.pose.bones["spine.02"].constraints.new(kind).target = target
+    bpy.context.view_layer.update()
+    job, _ = solved(rig, envelope=Envelope(0.0, 0.1, 0.2))
+    assert job.body.controlled and "spine.02" in job.posed.targets
+    assert job.posed.turn.max() < TURN and job.posed.shift.max() < SHIFT
