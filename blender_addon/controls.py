@@ -109,7 +109,8 @@ def watched(anatomy, names):
 def find(puppet, held, parents, chosen=()):
     """Found, with the puppet at a frame of the clip.
 
-    held: bones that are no controls, for something owns them.  parents: (m,) of the watched bones.  chosen: controls that the artist has named.
+    held: bones that are no controls, for something owns them.  parents: (m,) of the watched bones.
+    chosen: controls that the artist has named.
     """
     armature = puppet.armature
     keyed = _keyed(armature)
