@@ -37,7 +37,6 @@ class Mesh:
         self.body, self.triangles = actor.body[bone], skin.triangles[:, :: int(actor.sign)]
         colours = np.array([_colour(actor, i) for i in range(len(actor.names))])
         self.colour = colours[self.body[self.triangles[:, 0]]]
-        self.middle = max(actor.first("pelvis"), 0)
 
     def corners(self, pose):
         """(m, 3, 3) of all triangles in the world."""
@@ -64,7 +63,7 @@ def _tile(mesh, view, own, shown, size):
     right = np.cross([0.0, 0.0, 1.0], back)
     right /= np.linalg.norm(right)
     up = np.cross(back, right)
-    centre = own[1][mesh.middle] * [1.0, 1.0, 0.0] + [0.0, 0.0, 0.42 * AROUND]
+    centre = own[1].mean(axis=0) * [1.0, 1.0, 0.0] + [0.0, 0.0, 0.42 * AROUND]
     scale = size[1] / AROUND
 
     def seen(points):

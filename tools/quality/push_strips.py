@@ -15,7 +15,7 @@ from . import cases, corpus, drawn, pushes
 
 IMPULSES = (50, 90, 130)  # [N s] on 75 kg
 CLIPS = (*pushes.CLIPS, "demo Wave", "demo Walk", "wolf Idle", "wolf Walk", "wolf Gallop", "fox Survey", "fox Walk")
-MOMENTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.2, 1.4, 1.7, 2.0, 2.5)  # [s] after the push
+MOMENTS = (0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 1.1, 1.3, 1.6, 1.9, 2.2, 2.5)  # [s] after the push
 ASIDE, ABOVE = 0.55, 0.25  # of the eye, which else looks square to the push
 
 
