@@ -70,7 +70,7 @@ def of_reaction(job, reaction):
     clip = jobs.pick(job.clip, job.timed)
     q, p = mapping.armature_poses(job.actor, clip, *reaction.poses(clip))
     first, *further = blows_of(reaction)
-    return judge(job.actor, replace(clip, rotation=q, position=p), clip, first, further)
+    return judge(job.actor, replace(clip, rotation=q, position=p), clip, first, further, reaction.displaced)
 
 
 def of_shown(job, reaction, before, after):
@@ -83,7 +83,7 @@ def of_shown(job, reaction, before, after):
     for name in ("rotation", "position", "object_rotation", "object_position"):
         getattr(clip, name)[known] = getattr(job.clip, name)[at]
     first, *further = blows_of(reaction)
-    return judge(job.actor, motion, clip, first, further)
+    return judge(job.actor, motion, clip, first, further, reaction.displaced)
 
 
 def read(context, armature):

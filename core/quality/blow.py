@@ -18,6 +18,7 @@ ALIVE = 0.1  # part of the largest deviation that counts as still reacting
 BEGUN = 0.2  # part of its largest turn from which a joint has begun to turn
 VISIBLE = 0.01  # [m] that the struck point goes for its answer to have begun
 NOTICED = np.radians(2.0)  # turn of a joint that takes part
+HOME = np.zeros(3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,22 +140,30 @@ def restraint(motion: Motion, clip: Motion) -> Finding:
     return at_most("restraint", turn, "deg", motion)
 
 
-def settling(motion: Motion, clip: Motion, blow: Blow) -> tuple[Finding, Finding]:
-    """[s] from the hit until no more than ALIVE of the largest displacement is left: neither too long nor too short."""
-    apart = np.sqrt(np.mean(np.sum((motion.heads - clip.heads) ** 2, axis=-1), axis=1))
+def settling(motion: Motion, clip: Motion, blow: Blow, displaced: Array = HOME) -> tuple[Finding, Finding]:
+    """[s] from the hit until no more than ALIVE of the largest displacement is left: neither too long nor too short.
+
+    displaced: (3,) how far off the clip the body goes on, where it doesn't come back [m].
+    """
+    apart = np.sqrt(np.mean(np.sum(_off(motion, clip, blow.time, displaced) ** 2, axis=-1), axis=1))
     alive = np.flatnonzero(apart > max(ALIVE * float(apart.max()), 1e-3))
     time = float(motion.times[alive[-1]]) if len(alive) else blow.time
     lasts = max(time - blow.time, 0.0)
     return Finding("settling", lasts, "s", "", time), Finding("relaxation", lasts, "s", "", time, least=True)
 
 
-def wobble(motion: Motion, clip: Motion, since: float) -> Finding:
+def _off(motion: Motion, clip: Motion, since: float, displaced: Array) -> Array:
+    """(K, m, 3) heads off the clip; from a time on [s] off the clip where the body goes on."""
+    return motion.heads - clip.heads - (motion.times >= since - 1e-9)[:, None, None] * displaced
+
+
+def wobble(motion: Motion, clip: Motion, since: float, displaced: Array = HOME) -> Finding:
     """[1] swings back and forth after the first, each as part of that one, added up; of the bodies that move most.
 
-    since: [s] time of the last blow.
+    since: [s] time of the last blow.  displaced: as in `settling`.
     """
     first = min(int(np.searchsorted(motion.times, since - 1e-9)), len(motion.times) - 1)
-    apart = (motion.heads - clip.heads)[first:]
+    apart = _off(motion, clip, since, displaced)[first:]
     size = np.linalg.norm(apart, axis=-1)
     worst = nothing("wobble", "swings", motion)
     for k in np.argsort(-size.max(axis=0))[:5]:

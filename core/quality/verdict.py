@@ -9,6 +9,7 @@ import numpy as np
 
 from ..actor import Actor
 from ..errors import ClipError
+from ..rotation import Array
 from ..skeleton import Clip
 from . import balance, blow, bulk, ends, ground, joints, rates, rule, thresholds
 from .finding import Finding
@@ -58,14 +59,17 @@ def judge(
     clip: Clip | None = None,
     hit: blow.Blow | None = None,
     further: Sequence[blow.Blow] = (),
+    displaced: Array = blow.HOME,
 ) -> Verdict:
     """Grade a motion: alone, beyond its clip, or as the clip's answer to a hit and further ones, in order of time.
+
+    displaced: (3,) how far off its clip the body goes on after the last one, canonical [m].
 
     How the first is answered is judged where the next leaves it `blow.SEEN`, how all ends from the last on.
     Only the time that motion and clip share is judged; at least SHORTEST of it, else ClipError.
     """
     mode = "alone" if clip is None else "clip" if hit is None else "hit"
-    found = measure(actor, motion, clip, hit, thresholds.RANGES, further)
+    found = measure(actor, motion, clip, hit, thresholds.RANGES, further, displaced)
     found.sort(key=lambda f: -rule.excess(f, mode))
     return Verdict(rule.grade(found, mode), mode, tuple(found))
 
@@ -77,6 +81,7 @@ def measure(
     hit: blow.Blow | None,
     ranges: joints.Ranges,
     further: Sequence[blow.Blow] = (),
+    displaced: Array = blow.HOME,
 ) -> list[Finding]:
     """All checks that apply, without a verdict."""
     times = grid(motion) if clip is None else grid(motion, clip)
@@ -107,7 +112,8 @@ def measure(
     if own is not None:
         found += [ends.continuity(now, own), blow.restraint(now, own)]
     if own is not None and hits:
-        found += [*blow.settling(now, own, hits[-1]), blow.wobble(now, own, hits[-1].time if further else times[0])]
+        since = hits[-1].time if further or np.any(displaced) else times[0]
+        found += [*blow.settling(now, own, hits[-1], displaced), blow.wobble(now, own, since, displaced)]
         found += _answer(now, own, hits[0]) if _has_its_time(hits) else []
     return found
 

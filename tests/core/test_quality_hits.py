@@ -25,6 +25,11 @@ def answered(skeleton, gap):
     clip, actor = clip_of(skeleton, seconds=8.0), actor_of(skeleton)
     second = (named("chest_back"), Hit(25.0 + gap * 24.0, contact=0.005))
     reaction = run(react(actor, clip, named("shoulder_front"), Hit(25.0), further=[second]))
+    return actor, *seen(actor, clip, reaction)
+
+
+def seen(actor, clip, reaction):
+    """(motion, clip, blows) of a reaction."""
     q, p = reaction.poses(clip)
     back, factor = conjugate(clip.object_rotation)[:, None], actor.masses.scale / abs(clip.scale)
     shift = p[:, actor.body] / factor - clip.object_position[:, None]
@@ -33,11 +38,11 @@ def answered(skeleton, gap):
         Blow(b.start, b.struck, b.point, b.direction, float(np.linalg.norm(given)), b.contact)
         for b, given in zip(reaction.blows, reaction.given, strict=True)
     ]
-    return actor, motion, clip, blows
+    return motion, clip, blows
 
 
-def found(actor, motion, clip, first, further=()):
-    return {f.name: f for f in judge(actor, motion, clip, first, further).findings}
+def found(actor, motion, clip, first, further=(), *displaced):
+    return {f.name: f for f in judge(actor, motion, clip, first, further, *displaced).findings}
 
 
 def test_a_second_hit_is_no_fault(skeleton):
@@ -59,3 +64,19 @@ def test_the_answer_to_the_first_is_not_told_where_the_second_comes_at_once(skel
 def test_a_twist_is_not_asked_for_the_way_of_a_push(skeleton):
     actor, motion, clip, (first, _) = answered(skeleton, 1.0)
     assert "direction" not in found(actor, motion, clip, replace(first, pushes=False, impulse=0.0))
+
+
+def test_a_body_that_goes_on_displaced_settles_where_it_goes_on(skeleton):
+    """Beside its clip it would never; beside the clip as far off on the other side neither."""
+    clip, actor = clip_of(skeleton, seconds=8.0), actor_of(skeleton)
+    situation = named("chest_front").with_changes(end="continue")
+    reaction = run(react(actor, clip, situation, Hit(25.0, impulse=70.0)))
+    gone = reaction.displaced
+    assert np.linalg.norm(gone) > 0.1
+    motion, clip, (blow,) = seen(actor, clip, reaction)
+    off, own, wrong = (found(actor, motion, clip, blow, (), at) for at in (0.0 * gone, gone, -gone))
+    lasts = clip.times[-1] - blow.time
+    assert off["settling"].value == pytest.approx(lasts, abs=0.02) == wrong["settling"].value
+    assert own["settling"].value < reaction.end - reaction.start < 0.5 * lasts
+    changed = {name for name in own if own[name].value != off[name].value}
+    assert changed <= {"settling", "relaxation", "wobble"}
