@@ -16,7 +16,7 @@ HEIGHT = 1.75  # [m] of the canonical figure
 MASS = 75.0  # [kg]
 DENSITY = 1000.0  # [kg/m^3] where a radius is found from a mass
 
-# No segment of a biped departs by more than this factor from a human's part of body mass (cartoon heads may).
+# No segment departs by more than this factor from a human's or a dog's part of body mass (cartoon heads may).
 DEPARTURE = 3.0
 # Every principal inertia is at least this part of the mean principal inertia of the body that carries it ...
 INERTIA_FLOOR = 0.01
@@ -48,7 +48,7 @@ class Bodies:
 
 
 def measure(skeleton: Skeleton, anatomy: Anatomy, mass: Mapping[str, float] | None = None) -> Bodies:
-    """The canonical bodies of a figure from its skin's volume, else from human proportions.
+    """The canonical bodies of a figure from its skin's volume, else from a human's or a dog's proportions.
 
     mass: bone name -> kg; overrides one body, the others keep theirs.
     """
@@ -62,9 +62,9 @@ def measure(skeleton: Skeleton, anatomy: Anatomy, mass: Mapping[str, float] | No
     volume, com, second, near = _solids(skeleton, segments.homes(anatomy, carry), scale)
     axis = segments.ends(skeleton, anatomy, carry, com / scale) * scale  # rig units -> m
     length = np.linalg.norm(axis, axis=1)
-    human = segments.fractions(anatomy, carry, length)
+    usual = segments.fractions(anatomy, carry, length)
     solid = carry & (volume > 0.0)
-    kilograms = _masses(anatomy, carry, solid, volume, human, length)
+    kilograms = _masses(anatomy, carry, solid, volume, usual, length)
     radius = _radii(kilograms, length, near, axis)
     unit = np.divide(kilograms, volume, out=np.zeros(n), where=solid)
     inertia = second * unit[:, None, None]
@@ -124,22 +124,23 @@ def _solids(skeleton: Skeleton, home: np.ndarray, scale: float) -> tuple[Array, 
 
 
 def _masses(
-    anatomy: Anatomy, carry: np.ndarray, solid: np.ndarray, volume: Array, human: Array, length: Array
+    anatomy: Anatomy, carry: np.ndarray, solid: np.ndarray, volume: Array, usual: Array, length: Array
 ) -> Array:
-    """(n,) kg: by volume; a biped's kept near a human's parts; bones without solid skin by proportion.
+    """(n,) kg: by volume; a biped's kept near a human's parts, a quadruped's near a dog's, whatever clothes and fur it
+    has; bones without solid skin by proportion.
 
-    A biped's solid that is far too small for its role (the patch of a trouser on a "Body" bone) says nothing about the
+    A solid that is far too small for its role (the patch of a trouser on a "Body" bone) says nothing about the
     segment but that it is light: it is struck off `solid`.
     """
-    if anatomy.kind == "biped":
-        ratio = np.divide(volume, human, out=np.zeros(len(volume)), where=human > 0.0)
+    if anatomy.kind in ("biped", "quadruped"):
+        ratio = np.divide(volume, usual, out=np.zeros(len(volume)), where=usual > 0.0)
         if solid.any():
             solid &= ratio > np.median(ratio[solid]) / (4.0 * DEPARTURE)
         part = np.where(solid, volume, 0.0)
-        part = part / part.sum() * human[solid].sum() if solid.any() else part
-        part = np.where(solid, part, np.where(ratio > 0.0, human / DEPARTURE, human))
+        part = part / part.sum() * usual[solid].sum() if solid.any() else part
+        part = np.where(solid, part, np.where(ratio > 0.0, usual / DEPARTURE, usual))
         for _ in range(8):
-            part = np.clip(part, human / DEPARTURE, human * DEPARTURE)
+            part = np.clip(part, usual / DEPARTURE, usual * DEPARTURE)
             part /= part.sum()
         return part * MASS
     guess = np.where(carry, length**3 * 0.1, 0.0)  # a capsule a fifth as thick as long

@@ -1,4 +1,4 @@
-"""Segments of a figure: where each bone ends, which bones carry mass, and what a human's would weigh."""
+"""Segments of a figure: where each bone ends, which bones carry mass, and what a human's or a dog's would weigh."""
 
 import numpy as np
 
@@ -21,6 +21,22 @@ FRACTION = {
     "thigh": 0.1416,
     "shin": 0.0433,
     "foot": 0.0137,
+}
+# The same of a dog, estimates: trunk a half, fore legs 0.14 with their shoulder blades, hind legs 0.16.  Paws measured:
+# Jones, Raschke, Riches 2018, PLoS One 13:e0206037 (manus of German shepherds 0.0072).
+DOG = {
+    "head": 0.08,
+    "neck": 0.08,
+    "pelvis": 0.12,
+    "spine": 0.414,
+    "clavicle": 0.028,
+    "upper_arm": 0.02,
+    "forearm": 0.0125,
+    "hand": 0.0072,
+    "thigh": 0.055,
+    "shin": 0.018,
+    "foot": 0.008,
+    "tail": 0.0086,
 }
 # Small parts, as parts of the segment that carries them.
 SMALL = {"finger": ("hand", 0.4), "toe": ("foot", 0.2), "hip": ("pelvis", 0.25), "jaw": ("head", 0.1),
@@ -145,21 +161,22 @@ def _guess(anatomy: Anatomy, axis: Array, i: int, name: str) -> Array:
 
 
 def fractions(anatomy: Anatomy, carry: np.ndarray, length: Array) -> Array:
-    """(n,) the part of body mass that a human's segment of each role has; they add up to 1.
+    """(n,) the part of body mass that a human's segment of each role has, or a dog's; they add up to 1.
 
     Bones that share a role share its mass: the spine by length, others evenly.
     """
     names = [base_role(role) for role in anatomy.role]
     part = np.zeros(len(names))
-    for name in {*FRACTION, *SMALL} & {names[i] for i in np.flatnonzero(carry)}:
+    usual = DOG if anatomy.kind == "quadruped" else FRACTION
+    for name in {*usual, *SMALL} & {names[i] for i in np.flatnonzero(carry)}:
         bones = np.array([i for i in np.flatnonzero(carry) if names[i] == name])
-        if name in FRACTION:
+        if name in usual:
             sides = max(1, len({anatomy.role[i] for i in bones if anatomy.role[i][-2:] in (".L", ".R")}))
-            share = length[bones] + 0.02 if name in ("spine", "neck") else np.ones(len(bones))
-            part[bones] = FRACTION[name] * sides * share / share.sum()
+            share = length[bones] + 0.02 if name in ("spine", "neck", "tail") else np.ones(len(bones))
+            part[bones] = usual[name] * sides * share / share.sum()
         else:
             owner, ratio = SMALL[name]
-            part[bones] = FRACTION[owner] * ratio * (2 if name in ("finger", "toe", "ear", "eye") else 1) / len(bones)
+            part[bones] = usual[owner] * ratio * (2 if name in ("finger", "toe", "ear", "eye") else 1) / len(bones)
     loose = carry & (part == 0.0)
     part[loose] = 0.002
     return part / part.sum()

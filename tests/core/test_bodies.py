@@ -11,6 +11,7 @@ from core.bodies import DEPARTURE, HEIGHT, INERTIA_FLOOR, MASS, measure
 from core.errors import CoreError
 from core.roles import base_role
 from core.rotation import rotate, to_matrix
+from core.segments import DOG as DOG_PARTS
 from core.segments import FRACTION
 
 from .figures import CUBE, DOG, FACES, HUMAN, build, moved, renamed
@@ -160,6 +161,27 @@ def test_a_big_head_stays_within_bounds():
     ]
     bodies = measure(skeleton, analyse(skeleton))
     assert FRACTION["head"] * 2 < bodies.mass[head] / MASS < FRACTION["head"] * DEPARTURE * 1.2
+
+
+@pytest.mark.parametrize("part", ["tail", "head"])
+def test_fur_hardly_weighs(part):
+    """A brush of fur, six times as thick, makes neither tail nor head of a dog weigh what its volume would."""
+    skeleton = build(DOG, skin=True)
+    skin = skeleton.skin
+    anatomy = analyse(skeleton)
+    bones = [i for i, role in enumerate(anatomy.role) if base_role(role) == part]
+    for bone in bones:
+        own = skin.owner == bone
+        skin.vertices[own] = (skin.vertices[own] - skeleton.head[bone]) * 6 + skeleton.head[bone]
+    bodies = measure(skeleton, anatomy)
+    assert 0.0 < bodies.mass[bones].sum() / MASS < DOG_PARTS[part] * DEPARTURE * 1.2
+    legs = sum(bodies.mass[i] for i, role in enumerate(anatomy.role) if base_role(role) == "thigh")
+    assert legs / MASS > 2 * DOG_PARTS["thigh"] / DEPARTURE * 0.8
+
+
+def test_a_dogs_parts_add_up():
+    sides = ("clavicle", "upper_arm", "forearm", "hand", "thigh", "shin", "foot")
+    assert sum(part * (2 if name in sides else 1) for name, part in DOG_PARTS.items()) == pytest.approx(1.0)
 
 
 def test_the_solid_is_the_skin():
