@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.anatomy import Anatomy, analyse
 from ..core.deforming import deforming
+from ..core.errors import CoreError
 from ..core.roles import base_role
 from ..core.skeleton import Skeleton
 from . import controls, mapping, posing, rig, switches
@@ -81,7 +82,7 @@ class Body:
         channels: of all bones, at these frames and maybe others (ascending).
         """
         names, _, parents = controls.watched(self.anatomy, self.skeleton.names)
-        chosen = {getattr(bone, MAP) for bone in armature.pose.bones} - {""}
+        chosen = _chosen(armature)
         with Puppet(context, armature, names, posing.SPAN * self.anatomy.size) as puppet:
             found = []
             for k in switches.stages(context, armature, frames):
@@ -117,6 +118,16 @@ def read(context, armature, roles=None):
     skeleton, rows = deforming(whole, kept)
     roles = {name: role for name, role in (roles or {}).items() if name in skeleton.names}
     return Body(whole, skeleton, rows, analyse(skeleton, roles), owners, held, True)
+
+
+def _chosen(armature):
+    """The controls that the artist has named; CoreError where one of them is not there (any more)."""
+    chosen = {getattr(bone, MAP): bone.name for bone in armature.pose.bones if getattr(bone, MAP)}
+    for control, bone in chosen.items():
+        if control not in armature.pose.bones:
+            text = "Bone '{}' is to be moved by '{}', which '{}' lacks. Choose another control in the Controls panel."
+            raise CoreError(text.format(bone, control, armature.name))
+    return set(chosen)
 
 
 def _owner(skeleton, owners, name):

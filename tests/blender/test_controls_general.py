@@ -150,6 +150,42 @@ def test_the_artists_map_names_a_control(puppet):
     assert body.controlled
 
 
+def _mapped(rig):
+    return {bone.name: getattr(bone, control_rig.MAP) for bone in rig.pose.bones if getattr(bone, control_rig.MAP)}
+
+
+def test_the_artists_map_is_kept_with_the_rig(puppet, tmp_path):
+    """Through save and reload, append, and a library override, which may name another one and keeps that, too."""
+    own = {"head": "ctl-head", "hand.L": "ctl-forearm.L"}
+    for bone, control in own.items():
+        setattr(puppet.pose.bones[bone], control_rig.MAP, control)
+    path, shot, name = str(tmp_path / "rig.blend"), str(tmp_path / "shot.blend"), puppet.name
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert _mapped(bpy.data.objects[name]) == own
+    for link in (False, True):
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        with bpy.data.libraries.load(path, link=link) as (_, into):
+            into.objects = [name]
+        bpy.context.scene.collection.objects.link(into.objects[0])
+        assert _mapped(into.objects[0]) == own
+    into.objects[0].override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
+    override = next(o for o in bpy.context.scene.objects if o.override_library is not None and o.type == "ARMATURE")
+    setattr(override.pose.bones["head"], control_rig.MAP, "ctl-neck")
+    bpy.ops.wm.save_as_mainfile(filepath=shot)
+    bpy.ops.wm.open_mainfile(filepath=shot)
+    override = next(o for o in bpy.context.scene.objects if o.override_library is not None and o.type == "ARMATURE")
+    assert _mapped(override) == own | {"head": "ctl-neck"}
+
+
+def test_a_control_that_is_named_in_vain_is_refused(puppet):
+    setattr(puppet.pose.bones["head"], control_rig.MAP, "ctl-haed")
+    before = tools.file_state()
+    with pytest.raises(errors.CoreError, match="Bone 'head' is to be moved by 'ctl-haed', which"):
+        jobs.read(bpy.context, puppet, situation.named("chest_front"))
+    assert tools.differences(before, tools.file_state()) == []
+
+
 def _switching(puppet, frames):
     """Another control for the left hand, to which the clip goes over within the frames."""
     bpy.ops.object.mode_set(mode="EDIT")
