@@ -22,7 +22,7 @@ from .resample import hermite, rotations
 from .roles import base_role
 from .rotation import Array, cross
 from .spatial import apply
-from .tuning import HINGE_FREQUENCY
+from .tuning import brace
 
 CALM_FROM, CALM_RATE = 1.6, 80.0  # [s] after the blow from where on motion is damped, [1/s] at LONGEST
 TOPPLE, STANDS = 6.0, (0.3, 0.8)  # [1/s^2] where limbs would prop the body up, setting in so many [s] after the blow
@@ -165,11 +165,9 @@ def ligaments(inertia: Array, hinges: Hinges) -> tuple[Array, Array]:
     """Stiffness and damping (n, 6, 6) of joints without tone: hinges stay hinges, and flesh damps."""
     K, D = np.zeros_like(inertia), 4.0 * np.pi * SLACK_FREQUENCY * SLACK_RATIO * inertia
     D[:, 3:] = 0.0
-    across = np.eye(3) - hinges.axis[:, :, None] * hinges.axis[:, None, :]
-    stiff = 2.0 * np.pi * HINGE_FREQUENCY
-    about = across @ inertia[hinges.bodies][:, :3, :3] @ across
-    K[hinges.bodies, :3, :3] = stiff**2 * about
-    D[hinges.bodies, :3, :3] += 2.0 * stiff * about
+    braced, damped = brace(inertia, hinges)
+    K[hinges.bodies, :3, :3] = braced
+    D[hinges.bodies, :3, :3] += damped
     return K, D
 
 

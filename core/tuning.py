@@ -21,7 +21,7 @@ SOFT = 0.25  # part of a range that is free: what follows brakes a limb long bef
 LIMIT_FREQUENCY, LIMIT_RATIO = 8.0, 1.2
 STOP_FREQUENCY = 16.0  # of ends that a rig's author sets: Blender cuts off what goes beyond
 UNBOUNDED = (-30.0, 30.0)  # [rad]: no joint ever gets there
-HINGE_FREQUENCY = 9.0  # across a hinge's axis
+HINGE_PACE = 2.0 * np.pi * 9.0  # [rad/s] across a hinge's axis
 FOOT_FREQUENCY, FOOT_LEVER = 2.0, 0.1  # planted feet: [Hz] with the whole body's mass, [m] for their turning
 
 
@@ -80,19 +80,24 @@ def muscle(
     f, ratio = muscles(actor, situation, settings, base, since)
     omega = 2.0 * np.pi * f[..., None, None]
     K, D = omega**2 * inertia, 2.0 * ratio[..., None, None] * omega * inertia
-    across = np.eye(3) - hinges.axis[:, :, None] * hinges.axis[:, None, :]
-    stiff = 2.0 * np.pi * HINGE_FREQUENCY
-    about = across @ inertia[hinges.bodies][:, :3, :3] @ across
-    K[..., hinges.bodies, :3, :3] += stiff**2 * about
-    D[..., hinges.bodies, :3, :3] += 2.0 * stiff * about
+    braced, damped = brace(inertia, hinges)
+    K[..., hinges.bodies, :3, :3] += braced
+    D[..., hinges.bodies, :3, :3] += damped
     forward = of_motion(model, kin, reference.acceleration, np.zeros(3))
     n = model.n
     rate, pace = 4.0 * np.pi * ratio * f, 2.0 * np.pi * f
-    rate[..., hinges.bodies] += 2.0 * stiff
-    pace[..., hinges.bodies] = np.maximum(pace[..., hinges.bodies], stiff)
+    rate[..., hinges.bodies] += 2.0 * HINGE_PACE
+    pace[..., hinges.bodies] = np.maximum(pace[..., hinges.bodies], HINGE_PACE)
     share = np.ones(n) * carried(situation, since)[:, None]
     share[:, [base] if base >= 0 else []] = 0.0  # what bears the base doesn't turn with it, see `forces.Bearing`
     return Muscle(K, D, tone, np.full(n, np.inf), share, forward, rate, pace)
+
+
+def brace(inertia: Array, hinges: Hinges) -> tuple[Array, Array]:
+    """Stiffness and damping (m, 3, 3) that keep hinges to their axes."""
+    across = np.eye(3) - hinges.axis[:, :, None] * hinges.axis[:, None, :]
+    about = across @ inertia[hinges.bodies][:, :3, :3] @ across
+    return HINGE_PACE**2 * about, 2.0 * HINGE_PACE * about
 
 
 def carried(situation: Situation, since: Array) -> Array:
@@ -195,7 +200,7 @@ def limit(
     axis = np.concatenate((np.zeros((len(round_), 3)), hinges.axis))
     low = np.concatenate((-half, np.minimum(ranges[:, 0] - flexion, 0.0)), axis=1)
     high = np.concatenate((half, np.maximum(ranges[:, 1] - flexion, 0.0)), axis=1)
-    return Limit(bodies, axis, low, high, SOFT, *_limit_spring(inertia[bodies]))
+    return Limit(bodies, axis, low, high, SOFT, *_spring(_mean(inertia[bodies])))
 
 
 def balls(actor: Actor, moving: np.ndarray, inertia: Array, said: Ranges) -> SwingTwist | None:
@@ -220,9 +225,7 @@ def balls(actor: Actor, moving: np.ndarray, inertia: Array, said: Ranges) -> Swi
     ranges = np.radians([own(said, actor.roles[i]) or BALL[roles[i]] for i in bodies])
     about = np.einsum("mai,mij,maj->ma", frame, inertia[bodies][:, :3, :3], frame)
     size = np.stack((0.5 * (about[:, 1] + about[:, 2]), about[:, 0]), axis=1)
-    omega = 2.0 * np.pi * LIMIT_FREQUENCY
-    spring = omega**2 * size, 2.0 * LIMIT_RATIO * omega * size
-    return SwingTwist(np.array(bodies), frame, ranges[:, :2], ranges[:, [2, 2]] * [-1.0, 1.0], SOFT, *spring)
+    return SwingTwist(np.array(bodies), frame, ranges[:, :2], ranges[:, [2, 2]] * [-1.0, 1.0], SOFT, *_spring(size))
 
 
 def end_stops(actor: Actor, moving: np.ndarray, inertia: Array, reference: Reference) -> EndStop | None:
@@ -230,11 +233,16 @@ def end_stops(actor: Actor, moving: np.ndarray, inertia: Array, reference: Refer
     stops = None if actor.stops is None else actor.stops.among(moving)
     if stops is None:
         return None
-    return EndStop.of_clip(stops, reference, _limit_spring(inertia[stops.bodies], STOP_FREQUENCY))
+    return EndStop.of_clip(stops, reference, _spring(_mean(inertia[stops.bodies]), STOP_FREQUENCY))
 
 
-def _limit_spring(inertia: Array, frequency: float = LIMIT_FREQUENCY) -> tuple[Array, Array]:
-    size = np.trace(inertia[:, :3, :3], axis1=-2, axis2=-1) / 3.0
+def _mean(inertia: Array) -> Array:
+    """(m,) mean inertia about a joint's axes."""
+    return np.trace(inertia[:, :3, :3], axis1=-2, axis2=-1) / 3.0
+
+
+def _spring(size: Array, frequency: float = LIMIT_FREQUENCY) -> tuple[Array, Array]:
+    """Stiffness and damping where a range ends, for the inertia that is stopped there."""
     omega = 2.0 * np.pi * frequency
     return omega**2 * size, 2.0 * LIMIT_RATIO * omega * size
 

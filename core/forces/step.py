@@ -10,6 +10,7 @@ from ..model import Model, State
 from ..reference import Reference
 from ..rotation import Array, exp, log_and_rate, to_matrix
 from ..spatial import apply, apply_T
+from ..support import smooth
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +80,7 @@ def stiff(turn: Array | float) -> Array:
 
     0 up to SHOWN: second order, keeps energy.  1 from LOST on: an oscillation that no step can show is damped away.
     """
-    x = np.clip((np.asarray(turn) - SHOWN) / (LOST - SHOWN), 0.0, 1.0)
-    return x * x * (3.0 - 2.0 * x)
+    return smooth((np.asarray(turn) - SHOWN) / (LOST - SHOWN))
 
 
 def implicit(x: Array | float) -> Array:
