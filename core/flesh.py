@@ -8,14 +8,14 @@ from .model import Model
 from .roles import base_role
 
 TRUNK = ("pelvis", "spine", "neck", "head")
-ARM = ("upper_arm", "forearm")  # a hand gives way at the wrist: pushed by itself it would jump
+ARM = ("upper_arm", "forearm", "hand")
 LEG = ("thigh", "shin", "foot")
 SLIM = 0.8  # part of a capsule's radius that resists: sleeves and flesh give way
 FREQUENCY, RATIO = 5.0, 0.7  # of flesh, on the lighter body's mass: an arm is braked over centimetres
 
 
 def between(actor: Actor, model: Model, moving: np.ndarray) -> Flesh | None:
-    """Arms against all but themselves, shins and feet against the other leg; None where nothing of it moves.
+    """Arms and hands against all but themselves, shins and feet against the other leg; None where nothing of it moves.
 
     Where limbs begin they are in the trunk anyway, and so are thighs, which are beside each other.
     """
