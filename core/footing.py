@@ -76,6 +76,7 @@ class Footing:
         t = reference.times
         grid = np.concatenate((t[:1] - reference.earlier[0], t))  # one step more in front, for the rates on arrival
         shift, feet, hold = self.plan.at(grid)
+        feet[..., 2] += shift[:, None, 2]  # a body sinks together with its ground; `settled` bends the knees
         h = np.diff(grid)[:, None]
         rate, speed = np.diff(shift, axis=0) / h, np.diff(feet, axis=0) / h[..., None]
         track = Track.of_clip(model, reference, self.feet, np.zeros((len(self.feet), 3)), kins)
@@ -101,7 +102,7 @@ class Footing:
                 np.sqrt(tone) * own_D,
                 shift[1:-1],
                 rate[:-1],
-                mass * self.plan.pulled(0.5 * (grid[1:] + grid[:-1])),
+                mass * self.plan.pulled(0.5 * (grid[1:] + grid[:-1])) - load[..., 3:].sum(axis=1),
             ),
         ]
 
@@ -149,6 +150,8 @@ class Footing:
         turn, at = slerp(q, clip_q, hold), p + hold[:, None] * (clip_p + way - p)
         deep = self._deep(limb, turn, at) - np.maximum(self._deep(limb, clip_q, clip_p), 0.0)
         at[:, 2] += np.maximum(deep, 0.0)
+        lift = way[:, 2]  # a foot that a step takes up is as high, however freely it moves
+        at[:, 2] = np.where(lift > 0.0, np.maximum(at[:, 2], clip_p[:, 2] + lift), at[:, 2])
         return at, turn
 
     def _risen(self, limb: Limb, clip: Array, p: Array, target: Poses, bears: Array) -> Poses:

@@ -1,4 +1,5 @@
-"""Where feet that the clip puts down land, when the weight over them is off the clip's."""
+"""How feet are lifted in steps of our own, and where those land that the clip puts down, when the weight over them is
+off the clip's."""
 
 import numpy as np
 
@@ -9,6 +10,21 @@ FREE = 0.03  # [m] that the pressure under a foot makes up for without the foot 
 BACK, WALK = 0.6, 1.2  # of what is off that a foot brings home until the next one lands, and [m/s] at most
 BRIEF = 0.15  # [s] that a foot stands at least
 STRIDE = 0.5  # of a leg's length that it reaches from under the weight
+LIFT, HIGHER, HIGHEST, SHORT = 0.05, 0.12, 0.12, 0.12  # [m] that a step rises, more per metre, at most; and of a leg
+DRAGGED, SUDDEN = 0.018, 0.6  # [m] that a foot rises which a blow knocks off the ground, and power of time by which
+
+
+def rise(way: float, length: float, swept: bool) -> float:
+    """[m] that a step of so far [m] rises of a leg so long [m].  swept: a blow knocks the foot off the ground."""
+    return min((DRAGGED if swept else LIFT) + HIGHER * way, HIGHEST, SHORT * length)
+
+
+def arc(done: Array, swept: np.ndarray) -> tuple[Array, Array]:
+    """(L,) height of steps as part of how far they rise, and its rate, when parts (L,) of their time are over."""
+    done, haste = np.clip(done, 0.0, 1.0), np.where(swept, SUDDEN, 1.0)
+    s = done**haste
+    half = s * (1.0 - s)
+    return 16.0 * half * half, 32.0 * half * (1.0 - 2.0 * s) * haste * s / np.maximum(done, 1e-9)
 
 
 def part(size: float) -> float:

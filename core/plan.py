@@ -21,6 +21,35 @@ class Span(NamedTuple):
     stays: bool = False
 
 
+class Sweep(NamedTuple):
+    """A foot that stands and is knocked off the ground: which leg, from which sample to which, and how far [m]."""
+
+    leg: int
+    start: int
+    due: int
+    way: tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Struck:
+    """What blows do to the legs, at a stance's samples.
+
+    weak: (K, L) what each has lost of its strength.  hold: (K, L) how firmly each foot is kept to its place, 0 = not at
+    all.  knocks: (K, L, 2) how far off its goal a foot in the air lands [m].  sweeps: feet that are knocked off the
+    ground.
+    """
+
+    weak: Array
+    hold: Array
+    knocks: Array
+    sweeps: tuple[Sweep, ...] = ()
+
+    @classmethod
+    def nothing(cls, shape: tuple[int, ...]) -> "Struck":
+        """Legs (K, L) that nothing strikes."""
+        return cls(np.zeros(shape), np.ones(shape), np.zeros((*shape, 2)))
+
+
 @dataclass(frozen=True)
 class Move:
     """A step off the clip's: which leg, from when to when [s], and where its foot then stands off the clip's [m]."""

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from . import landing
-from .plan import Move, Plan, Span
+from .dip import dip
+from .plan import Move, Plan, Span, Struck, Sweep
 from .rotation import Array
 from .stance import Stance
 from .support import ahead, fall, nearest, smooth
@@ -23,7 +24,6 @@ OUT = 0.01  # [m] that counts as off the clip
 NOTICE = 0.1  # [s] from a blow to the first decision
 SWING, FARTHER = 0.28, 0.1  # [s] that a step takes, and more per metre
 LATE = 0.1  # [s] before it lands in which a foot's goal stays
-LIFT, HIGHER, HIGHEST = 0.05, 0.12, 0.12  # [m] that a step rises, more per metre, and at most
 FORESEEN, COARSE = 0.5, 6  # [s] that the weight's way is foreseen, and in how many samples at a time
 APART = 0.08  # [m] that a foot stays on its own side of the other
 HOME = 1.0  # [s] before the end from where feet that all stand go home whatever the balance
@@ -35,13 +35,14 @@ LOST = 0.8  # of its height that the weight may be away from the feet before the
 class Walker:
     """The weight and the feet of a body while it looks for its balance; one `advance` per sample.
 
-    push: (K, 2) change of the weight's velocity in each sample [m/s].  give: (K, L) what is left of the legs' strength.
-    knocks: (K, L, 2) what a foot in the air lands off its goal [m].
+    push: (K, 2) change of the weight's velocity in each sample [m/s].  struck: what blows do to the legs.
     blows: in order.  What happens before a blow doesn't know of it.
     """
 
-    def __init__(self, stance: Stance, push: Array, give: Array, knocks: Array, blows: Sequence[Span]) -> None:
-        self.stance, self.push, self.give, self.knocks, self.blows = stance, push, give, knocks, blows
+    def __init__(self, stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> None:
+        self.stance, self.push, self.blows = stance, push, blows
+        self.give, self.knocks = 1.0 - struck.weak, struck.knocks
+        self.sweeps = {sweep.start: sweep for sweep in struck.sweeps}
         self.blow, self.end, self.stays = blows[0]
         legs = len(stance.limbs)
         self.h = float(stance.times[1] - stance.times[0])
@@ -49,7 +50,7 @@ class Walker:
         self.feet, self.speed, self.goal = np.zeros((legs, 2)), np.zeros((legs, 2)), np.zeros((legs, 2))
         self.since = np.full(legs, -1)  # sample at which a step of our own began
         self.due = np.full(legs, -1)  # sample at which a foot in the air lands
-        self.rise, self.pull = np.zeros(legs), np.zeros(2)
+        self.rise, self.swept, self.pull = np.zeros(legs), np.zeros(legs, dtype=bool), np.zeros(2)
         self.moves: list[Move] = []
         self.lost: float | None = None
         self.astray = False  # not home when the end comes near
@@ -84,6 +85,8 @@ class Walker:
         self.blow, _, self.stays = landed[-1]
         self.end = max(blow.end for blow in landed)
         self._land(k)
+        if k in self.sweeps:
+            self._sweep(self.sweeps[k])
         carries = self._stands(k)
         capture = self.x + self.v / pace
         if carries.any():
@@ -215,11 +218,16 @@ class Walker:
             if due < min(stance.stays(k, other) for other in range(len(carries))) and due < len(stance.times):
                 self._lift(k, leg, goal, due)
 
-    def _lift(self, k: int, leg: int, goal: Array, due: int) -> None:
+    def _sweep(self, sweep: Sweep) -> None:
+        """A foot is knocked off the ground, on its own side."""
+        goal = self._apart(sweep.start, sweep.leg, self.feet[sweep.leg] + sweep.way)
+        self._lift(sweep.start, sweep.leg, goal, sweep.due, True)
+
+    def _lift(self, k: int, leg: int, goal: Array, due: int, swept: bool = False) -> None:
         times = self.stance.times
         way = float(np.linalg.norm(goal - self.feet[leg]))
-        self.since[leg], self.due[leg], self.goal[leg] = k, due, goal
-        self.rise[leg] = min(LIFT + HIGHER * way, HIGHEST)
+        self.since[leg], self.due[leg], self.goal[leg], self.swept[leg] = k, due, goal, swept
+        self.rise[leg] = landing.rise(way, float(self.stance.length[leg]), swept)
         self.moves.append(Move(leg, float(times[k]), float(times[due]), (float(goal[0]), float(goal[1]))))
 
     def _catch(self, k: int, leg: int, carries: np.ndarray, capture: Array) -> tuple[float, int, Array, float]:
@@ -289,18 +297,14 @@ class Walker:
     def lift(self, k: int) -> tuple[Array, Array]:
         """(L,) height of the feet in steps of our own [m], and its rate [m/s]."""
         length = np.maximum(self.due - self.since, 1)
-        s = np.clip((k - self.since) / length, 0.0, 1.0)
-        own, arc = self.since >= 0, s * (1.0 - s)
-        rate = 32.0 * arc * (1.0 - 2.0 * s) / (length * self.h)
-        return np.where(own, self.rise * 16.0 * arc * arc, 0.0), np.where(own, self.rise * rate, 0.0)
+        height, rate = landing.arc((k - self.since) / length, self.swept)
+        rise = np.where(self.since >= 0, self.rise, 0.0)
+        return rise * height, rise * rate / (length * self.h)
 
 
-def plan(stance: Stance, push: Array, give: Array, hold: Array, knocks: Array, blows: Sequence[Span]) -> Plan:
-    """Play the body's way back to its clip.
-
-    push, give, knocks, blows: see `Walker`.  hold: (K, L), see `Plan`.
-    """
-    walker = Walker(stance, push, give, knocks, blows)
+def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> Plan:
+    """Play the body's way back to its clip.  push, struck, blows: see `Walker`."""
+    walker, hold = Walker(stance, push, struck, blows), struck.hold
     K, L = hold.shape
     shift, feet, pull = np.zeros((K, 3)), np.zeros((K, L, 3)), np.zeros((K, 3))
     rate, speed = np.zeros_like(shift), np.zeros_like(feet)
@@ -311,4 +315,5 @@ def plan(stance: Stance, push: Array, give: Array, hold: Array, knocks: Array, b
         if k + 1 < K and walker.lost is None:
             walker.advance(k)
             pull[k, :2] = walker.pull
+    shift[:, 2], rate[:, 2], pull[:, 2] = dip(stance, struck, blows)
     return Plan(stance.times, shift, rate, feet, speed, pull, hold, tuple(walker.moves), walker.lost, walker.astray)

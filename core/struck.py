@@ -1,0 +1,89 @@
+"""What a blow does to the legs: a leg that is struck loses its tone and gives way under the weight that it carries, its
+foot is knocked off the ground, or off its way where it was in the air."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from . import tuning
+from .actor import Actor
+from .blows import Blow
+from .forces import Pulse
+from .ik import Limb
+from .plan import Struck, Sweep
+from .rotation import Array
+from .stance import Stance
+from .support import smooth
+
+KNOCKED = 0.08  # [m] that a foot in the air lands aside of its way
+FLUNG = 0.14  # of a leg's length that a foot is flung which stands
+FULL = 40.0  # [N s] from which on blows do all that
+LEAST = 0.02  # [m] a foot that would be flung less far stays where it is
+SWEPT, LEAVES = 0.25, 0.05  # [s] for which a foot that stood is off the ground, and that friction holds it
+LATENT, YIELDS = 0.04, 0.14  # [s] from a blow until its leg begins to give way, and from there until it does
+TAKE, READY = 0.5, 0.2  # [s] in which a foot finds back to its place before it lands, and all feet in flight
+
+
+def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Sequence[Pulse]]) -> Struck:
+    """Of several blows, each with its pulses."""
+    knocks = np.zeros((*found.down.shape, 2))
+    weak, hold = np.zeros(found.down.shape), np.ones(found.down.shape)
+    sweeps: list[Sweep] = []
+    h = float(found.times[1] - found.times[0])
+    for n, (blow, own) in enumerate(zip(blows, pulses, strict=True)):
+        since = found.times - blow.start - min(n, 1) * h  # later ones a sample later: nothing shows before the blow
+        k = int(np.searchsorted(found.times, blow.start - 1e-6))
+        if found.flies[k]:  # in the air all legs move freely
+            for i in range(len(found.limbs)):
+                hold[:, i] *= _freed(found, since, blow.start, _ready(found, blow, k, i), READY)
+        for i, limb in enumerate(found.limbs):
+            if blow.struck not in bodies(actor, limb):
+                continue
+            strong = _strong(own)
+            left = np.where(since > -1e-6, tuning.lost(blow.situation, since), 0.0) * smooth((since - LATENT) / YIELDS)
+            weak[:, i] = np.maximum(weak[:, i], strong * left)
+            if not own:  # velocities turn it
+                ready = _ready(found, blow, k, i, blow.start + blow.situation.recovered)
+                hold[:, i] *= _freed(found, since, blow.start, ready)
+            elif found.down[k, i]:
+                due = k + int(round(SWEPT / h))
+                way = FLUNG * float(found.length[i]) * strong * blow.direction[:2]
+                if np.linalg.norm(way) > LEAST and due < len(found.times):
+                    sweeps.append(Sweep(i, k, due, (float(way[0]), float(way[1]))))
+                    free = _freed(found, since, blow.start, _ready(found, blow, due, i, float(found.times[due])))
+                    hold[:, i] *= np.maximum(free, 1.0 - smooth(since / LEAVES))
+            else:
+                lands = found.lands(k, i)
+                knocks[k : (lands if lands >= 0 else k) + 1, i] = KNOCKED * strong * blow.direction[:2]
+                if not found.flies[k]:
+                    hold[:, i] *= _freed(found, since, blow.start, _ready(found, blow, k, i))
+    return Struck(weak, hold, knocks, tuple(sweeps))
+
+
+def _strong(pulses: Sequence[Pulse]) -> float:
+    """Part of what a blow can do to a leg."""
+    return min(1.0, float(np.linalg.norm(sum(pulse.impulse for pulse in pulses))) / FULL) if pulses else 1.0
+
+
+def _ready(found: Stance, blow: Blow, k: int, leg: int, stands: float | None = None) -> float:
+    """[s] when a foot must be in its place: it stands at sample k, then `stands`, or lands next."""
+    if found.down[k, leg] and stands is not None:
+        return stands
+    lands = found.lands(k, leg)
+    return float(found.times[lands]) if lands >= 0 else blow.end
+
+
+def _freed(found: Stance, since: Array, start: float, ready: float, take: float = TAKE) -> Array:
+    """(K,) how firmly a foot is held that moves freely from `start` on, and takes so long [s] to be back when it is
+    ready."""
+    firm = np.clip(1.0 - (ready - found.times) / min(take, max(ready - start, 1e-3)), 0.0, 1.0)
+    return np.where(since > -1e-6, smooth(firm), 1.0)
+
+
+def bodies(actor: Actor, limb: Limb) -> set[int]:
+    """Those of a leg, from thigh to toes."""
+    leg = {limb.upper}
+    for i, up in enumerate(actor.parent):
+        if int(up) in leg:
+            leg.add(i)
+    return leg
