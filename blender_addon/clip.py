@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..core.errors import ClipError
+from ..core.progress import run
 from ..core.skeleton import Clip
 from . import continuation, source, timing
 from .fk import turns
@@ -13,6 +14,7 @@ from .sampling import (
     sample,
     sample_curves,
     sample_scene,
+    sampling,
     shortcut,
     stored_channels,
     write_stored,
@@ -24,6 +26,8 @@ __all__ = [
     "OBJECT_ROTATION",
     "read",
     "read_on",
+    "reading",
+    "reading_on",
     "sample",
     "sample_curves",
     "sample_scene",
@@ -40,13 +44,23 @@ UNEVEN = 1e-3
 
 def read(context, armature, skeleton, frames):
     """(Clip, Channels) of all bones of the skeleton at the frames (ascending, may be fractional)."""
+    return run(reading(context, armature, skeleton, frames))
+
+
+def reading(context, armature, skeleton, frames):
+    """`read` as a generator of its progress."""
     frames = np.asarray(frames, dtype=np.float64)
-    matrices, world, channels = sample(context, armature, skeleton, frames)
+    matrices, world, channels = yield from sampling(context, armature, skeleton, frames)
     return to_clip(context.scene, armature, skeleton, frames, matrices, world), channels
 
 
 def read_on(context, armature, skeleton, frames, found):
-    """As `read`, but where the scene's clip stops before the last frame it goes on.
+    """`reading_on` in one go."""
+    return run(reading_on(context, armature, skeleton, frames, found))
+
+
+def reading_on(context, armature, skeleton, frames, found):
+    """As `reading`, but where the scene's clip stops before the last frame it goes on.
 
     found: the Source in force.  Returns (Clip, Channels, how, added): how is "" where the frames end with the clip,
     "plays on" where the scene itself goes on, "repeated" where a loop was laid end to end with its travel, or "held".
@@ -54,7 +68,8 @@ def read_on(context, armature, skeleton, frames, found):
     first after the end on, and at the asked frames between.
     """
     frames = np.asarray(frames, dtype=np.float64)
-    matrices, world, channels, how, added = continuation.sample_on(context, armature, skeleton, frames, found)
+    steps = continuation.sampling_on(context, armature, skeleton, frames, found)
+    matrices, world, channels, how, added = yield from steps
     return to_clip(context.scene, armature, skeleton, frames, matrices, world), channels, how, added
 
 

@@ -17,17 +17,20 @@ SAME = 1e-5
 SHORTEST = 3.0  # frames: fewer are a pose, not a loop
 
 
-def sample_on(context, armature, skeleton, frames, found):
-    """(matrices, world, channels, how, added) as `sampling.sample`, going on after the end; see `clip.read_on`."""
+def sampling_on(context, armature, skeleton, frames, found):
+    """A generator: (matrices, world, channels, how, added) as `sampling.sample`, going on after the end; see
+    `clip.reading_on`."""
     beyond = frames[frames > found.until + 1e-6]
     if not len(beyond):
         how = "plays on" if frames[-1] > found.end + 1e-6 else ""
-        return (*sampling.sample(context, armature, skeleton, frames), how, None)
+        return (*(yield from sampling.sampling(context, armature, skeleton, frames)), how, None)
     plan, inside = _Rounds(beyond, found), frames[: -len(beyond)]
     probes = found.until + np.linspace(0.5, max(frames[-1] - found.until, 1.0), 5)
-    shown, probed, ends, phases = _sampled(context, armature, skeleton, inside, probes, plan.ends, plan.phase)
+    groups = inside, probes, plan.ends, plan.phase
+    shown, probed, ends, phases = yield from _sampled(context, armature, skeleton, *groups)
     if not (_same(probed[0], probed[0][:1]) and _same(probed[1], probed[1][:1])):  # the scene moves it by itself
-        return (*_joined(shown, sampling.sample(context, armature, skeleton, beyond)), "plays on", None)
+        further = yield from sampling.sampling(context, armature, skeleton, beyond)
+        return (*_joined(shown, further), "plays on", None)
     laid = _repeated(context, armature, skeleton, plan, ends, phases) if plan.long_enough else None
     how = "repeated" if laid is not None else "held"
     far, laid = (plan.far, laid) if laid is not None else _held(beyond, found.until, ends)
@@ -63,9 +66,9 @@ class _Rounds:
 
 
 def _sampled(context, armature, skeleton, *groups):
-    """`sampling.sample` of several groups of frames, every moment once: a (matrices, world, channels) each."""
+    """A generator: `sampling.sample` of several groups of frames, every moment once, in as many parts."""
     moments, back = np.unique(np.concatenate(groups), return_inverse=True)
-    sampled = sampling.sample(context, armature, skeleton, moments)
+    sampled = yield from sampling.sampling(context, armature, skeleton, moments)
     return [_rows(sampled, rows) for rows in np.split(back, np.cumsum([len(group) for group in groups[:-1]]))]
 
 

@@ -1,7 +1,7 @@
 """Rigs whose bones are moved by others: what their body is, and which controls pose it.
 
     body = read(context, armature)         skeleton and anatomy; of the deforming bones where the rig has controls
-    body.seek(context, ...)                the controls that move it
+    yield from body.seek(context, ...)     the controls that move it
     posed = yield from body.pose(...)      their values for a reaction
 """
 
@@ -12,14 +12,17 @@ import numpy as np
 from ..core.anatomy import Anatomy, analyse
 from ..core.deforming import deforming
 from ..core.errors import CoreError
+from ..core.progress import portion
 from ..core.roles import base_role
+from ..core.rotation import angle, from_matrix, orthonormal
 from ..core.skeleton import Skeleton
-from . import controls, mapping, posing, rig, switches
+from . import controls, layer, mapping, posing, rig, sampling, switches
 from .posing import Posed
 from .puppet import Puppet
 
 __all__ = ["Body", "Posed", "read"]
 
+FULL = 0.9  # part of a tolerance from which on a frame gets its keys back
 MAP = "dynamics_control"  # on a deforming bone: the control that the artist wants to move it
 
 
@@ -77,17 +80,18 @@ class Body:
         return replace(clip, rotation=clip.rotation[:, self.rows], position=clip.position[:, self.rows])
 
     def seek(self, context, armature, frames, channels):
-        """Find the controls that move the body at the first of the frames and wherever keyed switches turn.
+        """A generator that finds the controls which move the body at the first of the frames and where switches turn.
 
         channels: of all bones, at these frames and maybe others (ascending).
         """
         names, _, parents = controls.watched(self.anatomy, self.skeleton.names)
         chosen = _chosen(armature)
         with Puppet(context, armature, names, posing.SPAN * self.anatomy.size) as puppet:
-            found = []
-            for k in switches.stages(context, armature, frames):
+            found, starts = [], switches.stages(context, armature, frames)
+            for i, k in enumerate(starts):
                 puppet.at(frames[k], channels, int(np.searchsorted(channels.frames, frames[k])))
-                found.append((k, controls.find(puppet, self.held, parents, chosen)))
+                steps = portion(controls.find(puppet, self.held, parents, chosen), i / len(starts), 1.0 / len(starts))
+                found.append((k, (yield from steps)))
         self.stages = tuple(found)
 
     def pose(self, context, armature, actor, clip, channels, reaction):
@@ -103,6 +107,30 @@ class Body:
             (clip.rotation[:, bones], clip.position[:, bones]),
             (q[:, bones], p[:, bones]),
         )
+
+
+    def thinned(self, context, armature, frames, bake, tolerance):
+        """Bake with as few keys as leave all deforming bones within the tolerance [deg]; the layer's name.
+
+        What controls are off adds up in the bones as constraints have it: so that is measured on the layer, and where
+        it is too much the controls that move the bone get their keys back.  bake: see `layer.apply`.
+        """
+
+        def shown():
+            matrices, _, _ = sampling.sample_scene(context, armature, self.skeleton, frames)
+            return from_matrix(orthonormal(matrices[..., :3, :3]))
+
+        name, own = bake(), {}
+        full = shown()
+        while True:
+            layer.remove(context, armature, name)
+            name = bake(key_tolerance=tolerance, keep_own=own)
+            off = np.degrees(angle(full, shown()))
+            if off.max() <= tolerance:
+                return name
+            for k, bone in np.argwhere(off > FULL * tolerance):
+                for control in self.movers(bone):
+                    own.setdefault(control, []).append(float(frames[k]))
 
 
 def read(context, armature, roles=None):

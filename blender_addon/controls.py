@@ -1,6 +1,6 @@
 """Which controls move which bones of a rig: found by trying them, the artist's own map first.
 
-    found = find(puppet, ...)      the controls to use, in blocks, and the bones that none of them reaches
+    found = yield from find(puppet, ...)   the controls to use, in blocks, and the bones that none of them reaches
 Names say nothing here: a control is what the artist can take hold of (a bone with a shape of its own, that nothing else
 owns) and what moves a bone of the body when it is moved.
 """
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core import probing
+from ..core.progress import portion
 from ..core.roles import base_role
 from . import actions, influence, layer_undo, nla
 from .layer_curves import driven_channels, rotation_property
@@ -107,7 +108,7 @@ def watched(anatomy, names):
 
 
 def find(puppet, held, parents, chosen=()):
-    """Found, with the puppet at a frame of the clip.
+    """A generator of the Found, with the puppet at a frame of the clip.
 
     held: bones that are no controls, for something owns them.  parents: (m,) of the watched bones.
     chosen: controls that the artist has named.
@@ -116,7 +117,7 @@ def find(puppet, held, parents, chosen=()):
     keyed = _keyed(armature)
     pose = puppet.show()
     motions = probing.joint_motions(parents, pose, puppet.length)
-    tried = _tried(puppet, _candidates(armature, held, keyed, chosen))
+    tried = yield from _tried(puppet, _candidates(armature, held, keyed, chosen))
     reached = [np.ones(len(parents), dtype=bool), *(item.reach for item in tried if _path(item.block) in keyed)]
     most = max(reached[1:] or reached, key=np.sum)
     ranks = {id(item): _rank(item, motions, keyed, chosen, most) for item in tried}
@@ -201,7 +202,7 @@ def _shift(bone, driven):
 
 
 def _tried(puppet, blocks):
-    """[Tried] of the blocks that move the body.
+    """A generator of the [Tried], the blocks that move the body.
 
     What hangs on a control as one piece moves as the control's place says: only the rest is tried value by value.
     """
@@ -210,7 +211,7 @@ def _tried(puppet, blocks):
         return []
     none = np.zeros(puppet.size)
     pose = puppet.show()
-    moved, seen = _trials(puppet, pose)
+    moved, seen = yield from portion(_trials(puppet, pose), 0.0, 0.5)
     reach = np.concatenate([np.tile(row[puppet.rows], (len(b.axes), 1)) for row, b in zip(moved, blocks, strict=True)])
     firm = probing.carried(*puppet.motions(none, pose[2]), pose, puppet.length)
     held = np.zeros(reach.shape, dtype=bool)
@@ -221,6 +222,7 @@ def _tried(puppet, blocks):
     bent = reach & ~held
     firm = firm * probing.rows(held).T
     effect = probing.jacobian(puppet.show, none, pose, puppet.length, probing.colours(bent), bent, firm)
+    yield 0.8
     even = _even(puppet, pose, effect, bent)
     found = []
     for k, (block, columns) in enumerate(zip(puppet.blocks, puppet.columns, strict=True)):
@@ -247,7 +249,7 @@ def _even(puppet, pose, effect, bent):
 
 
 def _trials(puppet, pose):
-    """(B, n) bool, the bones that each block moves, and (B, 6m) what TRIAL on it does to those watched.
+    """A generator of (B, n) bool, the bones that each block moves, and (B, 6m) what TRIAL on it does to those watched.
 
     Blocks are tried together where the rig says that no bone moves with two of them; what then moves against
     its word is tried again in halves.
@@ -258,6 +260,7 @@ def _trials(puppet, pose):
     moved, seen = np.zeros(may.shape, dtype=bool), np.zeros((len(blocks), 6 * len(puppet.rows)))
     waiting = [list(group) for group in probing.colours(may)]
     while waiting:
+        yield 1.0 - len(waiting) / len(blocks)
         group = waiting.pop()
         x = np.zeros(puppet.size)
         for k in group:

@@ -5,6 +5,7 @@ from bpy.props import StringProperty
 from bpy.types import Operator, Panel, PoseBone
 
 from ..core.errors import CoreError
+from ..core.progress import run
 from . import checks, control_rig, properties, settings, timing
 from .clip import sample
 from .panels import SubPanel, wrapped
@@ -40,7 +41,7 @@ def look(context, armature):
         return "The bones of '{}' move by themselves: no control is needed.".format(armature.name), {}
     frame = context.scene.frame_current_final / timing.stretch(context.scene)
     _, _, channels = sample(context, armature, body.whole, [frame])
-    body.seek(context, armature, [frame], channels)
+    run(body.seek(context, armature, [frame], channels))
     found = {name: [] for name in body.stages[0][1].names}
     for control, bones in body.by_control.items():
         for bone in bones:

@@ -21,8 +21,9 @@ from ..core.bodies import HEIGHT, measure
 from ..core.errors import ClipError
 from ..core.fall import fall
 from ..core.handover import PAUSE, hand_over
+from ..core.progress import portion, run
 from ..core.react import Hit, Reaction, react
-from ..core.rotation import Array, angle, from_matrix, orthonormal
+from ..core.rotation import Array
 from ..core.situation import Situation
 from ..core.skeleton import Clip
 from . import choosing, control_rig, layer, limits, mapping, records, rig, source, takeover, timing
@@ -30,7 +31,6 @@ from . import clip as clips
 from .channels import Channels, frame_grid
 
 SAMPLES = 60.0  # per second of clip, from the hit on: the simulation must not see the scene's frame rate
-FULL = 0.9  # part of a tolerance from which on a frame gets its keys back
 LEAD = 3  # samples before and after a reaction, for velocities at its ends
 
 
@@ -70,11 +70,11 @@ class Job:
         steps = answer(self.actor, pick(self.clip, self.timed), *first, self.settings, fixed, further)
         if not self.body.controlled:
             return self._handed_over((yield from steps))
-        reaction = yield from _part(steps, 0.0, 0.3)
+        reaction = yield from portion(steps, 0.0, 0.3)
         shown, channels = pick(self.clip, self.keyed), self.channels.at(self.keyed)
         armature = bpy.data.objects[self.armature]
         steps = self.body.pose(bpy.context, armature, self.actor, shown, channels, reaction)
-        self.posed = yield from _part(steps, 0.3, 0.7)
+        self.posed = yield from portion(steps, 0.3, 0.7)
         return reaction
 
     def _handed_over(self, reaction: Reaction) -> Reaction:
@@ -147,7 +147,7 @@ class Job:
         if self.posed is None or key_tolerance == 0.0:
             baked = bake(key_tolerance=key_tolerance)
         else:
-            baked = self._thinned(context, armature, bake, key_tolerance)
+            baked = self.body.thinned(context, armature, self.frames, bake, key_tolerance)
         self.warnings.extend(dict.fromkeys(notes))
         record = armature.parametric_dynamics_reactions[baked]
         landed = _landed(self, reaction)
@@ -156,30 +156,6 @@ class Job:
             text = "{bone} {impulse:.3g} N s".format(**hit)
             record.action.pose_markers.new(text).frame = round(hit["frame"])
         return baked
-
-
-    def _thinned(self, context, armature, bake, tolerance) -> str:
-        """Bake with as few keys as leave all deforming bones within the tolerance [deg]; the layer's name.
-
-        What controls are off adds up in the bones as constraints have it: so that is measured on the layer, and where
-        it is too much the controls that move the bone get their keys back.
-        """
-
-        def shown():
-            matrices, _, _ = clips.sample_scene(context, armature, self.body.skeleton, self.frames)
-            return from_matrix(orthonormal(matrices[..., :3, :3]))
-
-        name, own = bake(), {}
-        full = shown()
-        while True:
-            layer.remove(context, armature, name)
-            name = bake(key_tolerance=tolerance, keep_own=own)
-            off = np.degrees(angle(full, shown()))
-            if off.max() <= tolerance:
-                return name
-            for k, bone in np.argwhere(off > FULL * tolerance):
-                for control in self.body.movers(bone):
-                    own.setdefault(control, []).append(float(self.frames[k]))
 
 
 def _landed(job: Job, reaction: Reaction) -> list[dict]:
@@ -196,8 +172,14 @@ def _landed(job: Job, reaction: Reaction) -> list[dict]:
     ]
 
 
-def read(context, armature, situation, hit=None, *, further=(), settings=None, roles=None, height=0.0, then=None):
-    """Read the rig and its clip around one or more hits; raises CoreError with the reason where it can't react.
+def read(*args, **options):
+    """`reading` in one go."""
+    return run(reading(*args, **options))
+
+
+def reading(context, armature, situation, hit=None, *, further=(), settings=None, roles=None, height=0.0, then=None):
+    """A generator that reads the rig and its clip around one or more hits to a Job; raises CoreError with the reason
+    where it can't react.
 
     hit: None = the situation's, a quarter into the clip.  further: (situation, hit) of those solved together with it.
     settings: bone name -> fields of `BoneSetting`.  roles: bone name -> role.
@@ -220,13 +202,11 @@ def read(context, armature, situation, hit=None, *, further=(), settings=None, r
     if still or any(situation.end == "continue" for situation, _ in hits):
         keys = np.unique(np.concatenate((keys, later, _carried_on(context, armature, found, keys[-1], still))))
     frames = np.unique(np.concatenate((keys, even)))
-    if falls:  # a body on the floor has no use for a clip that goes on
-        (clip, channels), plays, continuation = clips.read(context, armature, body.whole, frames), "", None
-    else:
-        clip, channels, plays, continuation = clips.read_on(context, armature, body.whole, frames, found)
+    steps = _clip(context, armature, body, frames, found, falls)
+    clip, channels, plays, continuation = yield from portion(steps, 0.0, 0.7)
     if body.controlled:
         clip = body.of(clip)
-        body.seek(context, armature, keys, channels)
+        yield from portion(body.seek(context, armature, keys, channels), 0.7, 0.3)
     limited, doubts = limits.of_body(context, armature, body)
     masses = measure(body.skeleton, anatomy, casting.masses(body.skeleton, anatomy, situation, settings))
     height = height or usual_height(anatomy)
@@ -248,6 +228,14 @@ def read(context, armature, situation, hit=None, *, further=(), settings=None, r
     )
 
 
+def _clip(context, armature, body, frames, found, falls):
+    """As `clip.reading_on`; a body on the floor has no use for a clip that goes on."""
+    if not falls:
+        return (yield from clips.reading_on(context, armature, body.whole, frames, found))
+    clip, channels = yield from clips.reading(context, armature, body.whole, frames)
+    return clip, channels, "", None
+
+
 def _followed_by(context, armature, body, end, falls, name, seconds):
     """((Clip of the action, seconds), frames after the reaction's end at which it may need keys, a loop all)."""
     if body.controlled:
@@ -267,17 +255,6 @@ def _moments(hits, rate) -> tuple[Array, Array]:
     samples = np.arange(-LEAD, np.ceil((end - start) * SAMPLES / rate - 1e-6) + LEAD + 1.0)
     even = np.round(start + samples * (rate / SAMPLES), 6)  # whole frames stay whole
     return np.unique(np.concatenate((frame_grid(start, end), landed))), even
-
-
-def _part(steps, start, share):
-    """A generator's progress as a part of a whole."""
-    try:
-        while True:
-            yield start + share * next(steps)
-    except StopIteration as stop:
-        return stop.value
-    finally:
-        steps.close()
 
 
 def _carried_on(context, armature, found, end, falls) -> Array:

@@ -273,16 +273,18 @@ def write_back(rig: Any, path: str, position: int, value: float) -> None:
 
 
 class without:
-    """While it lasts, the reaction and those above it are muted, with what goes on for it; holds keep what is."""
+    """While it lasts, the reaction and those above it are muted, with what goes on for it; holds keep what is.
+
+    By names: it may last over the steps of a modal operator.
+    """
 
     def __init__(self, context, armature, record):
-        self.context, self.armature = context, armature
+        self.context, self.name = context, armature.name
         kept = armature.parametric_dynamics_reactions
-        place = kept.find(record.name)
-        strips = [s for _, s, kind in own_strips(armature, record) if kind == "continuation"]
-        for above in kept[place:]:
-            strips += [s for _, s, kind in own_strips(armature, above) if kind == "action"]
-        self.muted = [strip for strip in strips if not strip.mute]
+        found = [(t, s) for t, s, kind in own_strips(armature, record) if kind == "continuation"]
+        for above in kept[kept.find(record.name) :]:
+            found += [(t, s) for t, s, kind in own_strips(armature, above) if kind == "action"]
+        self.muted = {(track.name, strip.name) for track, strip in found if not strip.mute}
 
     def __enter__(self):
         self._mute(True)
@@ -291,7 +293,10 @@ class without:
         self._mute(False)
 
     def _mute(self, mute):
-        for strip in self.muted:
-            strip.mute = mute
-        self.armature.update_tag(refresh={"OBJECT", "DATA", "TIME"})
+        armature = bpy.data.objects[self.name]
+        for track in armature.animation_data.nla_tracks:
+            for strip in nla.strips_of([track]):
+                if (track.name, strip.name) in self.muted:
+                    strip.mute = mute
+        armature.update_tag(refresh={"OBJECT", "DATA", "TIME"})
         self.context.view_layer.update()

@@ -81,10 +81,10 @@ class DYNAMICS_OT_apply_hit_reaction(Solving, Operator):
         return checks.animated(cls, context)
 
     def prepare(self, context):
-        """Read rig and clip; the operator's properties then say what is applied."""
+        """Read rig and clip, a generator; the operator's properties then say what is applied."""
         armature = checks.armature_of(context)
         made = self._wanted(context, armature)
-        job = recipe.prepare(context, armature, made)
+        job = yield from recipe.preparing(context, armature, made)
         self._recipe = recipe.dated(made, job)
         self.frame = self._recipe.hits[settings.active_index(armature)].frame or self.frame
         return job
@@ -164,7 +164,7 @@ class DYNAMICS_OT_update_reaction(Solving, Operator):
         return checks.reaction(cls, context) and checks.animated(cls, context)
 
     def prepare(self, context):
-        """Read rig and clip as they are without the reaction."""
+        """Read rig and clip as they are without the reaction, a generator."""
         armature = checks.armature_of(context)
         record = record_of(armature, self.name)
         self.name = record.name
@@ -180,7 +180,7 @@ class DYNAMICS_OT_update_reaction(Solving, Operator):
                 made = keyed_settings.at_hits(context, armature, made)
             if self.fall:
                 made = recipe.knocked_out(made, records.load(record.landed))
-            job = recipe.prepare(context, armature, made)
+            job = yield from recipe.preparing(context, armature, made)
         self._recipe = recipe.dated(made, job)
         return job
 

@@ -9,6 +9,7 @@ from ..core import situation as situations
 from ..core.curve import Value
 from ..core.errors import CoreError, SituationError
 from ..core.hits import HitSetting
+from ..core.progress import run
 from . import figures, job, source, timing
 
 
@@ -68,12 +69,17 @@ def _loaded(entry):
 
 def prepare(context, armature, recipe):
     """The Job that makes the reaction on the armature; CoreError where that can't be, with nothing changed."""
+    return run(preparing(context, armature, recipe))
+
+
+def preparing(context, armature, recipe):
+    """`prepare` as a generator of its progress."""
     active = [hit for hit in recipe.hits if hit.enabled]
     if not active:
         raise SituationError("Every hit of '{}' is switched off. Switch one on.".format(armature.name))
     moments = frames(context, armature, active)
     first, *further = ((hit.situation, hit.hit(frame)) for hit, frame in zip(active, moments, strict=True))
-    ready = job.read(
+    ready = yield from job.reading(
         context,
         armature,
         *first,

@@ -10,6 +10,7 @@ import re
 
 import numpy as np
 
+from ..core.progress import run
 from . import actions, curves, fk, source, timing
 from .channels import Channels
 
@@ -28,10 +29,16 @@ OBJECT_ROTATION = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_
 
 def sample(context, armature, skeleton, frames):
     """Bone matrices (T, n, 4, 4) in armature space, the object's (T, 4, 4) in the world, Channels; any frame order."""
+    return run(sampling(context, armature, skeleton, frames))
+
+
+def sampling(context, armature, skeleton, frames):
+    """`sample` as a generator of its progress."""
     try:
         return sample_curves(context, armature, skeleton, frames)
     except fk.InexactError:
-        return sample_scene(context, armature, skeleton, frames)
+        pass
+    return (yield from sampling_scene(context, armature, skeleton, frames))
 
 
 def shortcut(context, armature):
@@ -189,9 +196,17 @@ def _object_slot(channels, armature, path, component):
 
 def sample_scene(context, armature, skeleton, frames):
     """As `sample`, by showing every frame; the current frame and the armature's stored values are put back."""
+    return run(sampling_scene(context, armature, skeleton, frames))
+
+
+def sampling_scene(context, armature, skeleton, frames):
+    """`sample_scene` as a generator of its progress."""
     moments, back = np.unique(np.asarray(frames, dtype=np.float64), return_inverse=True)
+    taken = []
     with kept_frame(context.scene, armature):
-        taken = [_shown(context, armature, skeleton.names, moment) for moment in moments]
+        for k, moment in enumerate(moments):
+            taken.append(_shown(context, armature, skeleton.names, moment))
+            yield (k + 1.0) / len(moments)
     matrices = np.stack([matrix for matrix, _, _ in taken])[back]
     world = np.stack([matrix for _, matrix, _ in taken])[back]
     first, *others = (channels for _, _, channels in taken)

@@ -1,17 +1,19 @@
-"""The part that operators which simulate share: read at once, solve in slices, write at the end."""
+"""The part that operators which simulate share: read and solve in slices, write at the end."""
 
 import time
 
 import bpy
 
 from ..core.errors import CoreError, SimulationError
+from ..core.progress import portion
 
 AT_ONCE = 1.0  # seconds that a click may take before the operator goes on in the background of the window
+READING = 0.3  # part of the progress that reading takes
 SLICE = 0.08  # seconds of solving between two looks at the keyboard
 
 
 class Solving:
-    """Mixed into an operator that has `prepare(context)` -> Job and `finish(context, job, reaction)`.
+    """Mixed into an operator that has `prepare(context)`, a generator of the Job, and `finish(context, job, reaction)`.
 
     Nothing is written before `finish`, so a cancelled or refused run leaves the file as it was.  Names and arrays are
     kept while it runs, never Blender's data.
@@ -52,8 +54,7 @@ class Solving:
         """Go on for so long (None: to the end); an error that the user can cure is reported, with nothing changed."""
         try:
             if self._steps is None:
-                self._job = self.prepare(context)
-                self._steps = self._job.solve()
+                self._steps = self._made(context)
             reaction = self._drain(context, seconds)
             if reaction is None:
                 return self._go_on(context)
@@ -69,6 +70,11 @@ class Solving:
             self._stop(context)
             raise
         return {"FINISHED"}
+
+    def _made(self, context):
+        """A generator: yields progress, returns the reaction."""
+        self._job = yield from portion(self.prepare(context), 0.0, READING)
+        return (yield from portion(self._job.solve(), READING, 1.0 - READING))
 
     def _drain(self, context, seconds):
         """The reaction, or None where it takes longer."""
@@ -86,7 +92,8 @@ class Solving:
         if self._timer is None:
             self._timer = context.window_manager.event_timer_add(0.02, window=context.window)
             context.window_manager.modal_handler_add(self)
-        text = "Simulating: {:.0f} %   (Esc cancels)".format(100.0 * self._progress)
+        what = "Reading" if self._progress < READING else "Simulating"
+        text = "{}: {:.0f} %   (Esc cancels)".format(what, 100.0 * self._progress)
         context.workspace.status_text_set(text)
         return {"RUNNING_MODAL"}
 
@@ -94,6 +101,8 @@ class Solving:
         if self._timer is not None:
             context.window_manager.event_timer_remove(self._timer)
             context.workspace.status_text_set(None)
+        if self._steps is not None:
+            self._steps.close()
         self._timer = self._steps = None
 
     def _require_still_there(self):

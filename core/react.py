@@ -18,6 +18,7 @@ from .dynamics import forward, forward_light
 from .footing import Footing
 from .model import Model
 from .pace import FRESH, Pace
+from .progress import portion, run
 from .reference import to_joints, to_world
 from .resample import hermite
 from .rotation import Array, conjugate, exp, log, multiply, unwound
@@ -201,17 +202,8 @@ def react(
         stages.append(Stage(actor, clip, group, own, fixed or {}, before))
     made = []
     for k, stage in enumerate(stages):
-        made.append((yield from _scaled(_solve(stage), k / len(stages), 1.0 / len(stages))))
+        made.append((yield from portion(_solve(stage), k / len(stages), 1.0 / len(stages))))
     return made[0] if len(made) == 1 else _together(made)
-
-
-def _scaled(steps: Generator[float, None, Reaction], start: float, part: float) -> Generator[float, None, Reaction]:
-    """The same, with its progress as a part of a larger one."""
-    while True:
-        try:
-            yield start + part * next(steps)
-        except StopIteration as stop:
-            return stop.value
 
 
 def _solve(stage: Stage) -> Generator[float, None, Reaction]:
@@ -300,12 +292,3 @@ def _together(parts: Sequence[Reaction]) -> Reaction:
         footing=None,
         parts=tuple(parts),
     )
-
-
-def run(steps: Generator[float, None, Reaction]) -> Reaction:
-    """Drain a reaction's generator: for callers who don't show progress."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            return stop.value
