@@ -164,6 +164,14 @@ def test_a_dropped_solve_leaves_nothing_behind(walker):
     steps.close()
     assert bpy.context.scene.frame_current == 7
     assert tools.differences(state, tools.file_state()) == []
+    for until in (0.3, 0.8):  # reading the clip, trying controls out
+        steps, seen = jobs.reading(bpy.context, walker, situation.named("shoulder_front")), [0.0]
+        while seen[-1] < until:
+            seen.append(next(steps))
+        assert seen == sorted(seen)
+        steps.close()
+        assert bpy.context.scene.frame_current == 7
+        assert tools.differences(state, tools.file_state()) == []
 
 
 def test_fewer_keys(walker):

@@ -1,5 +1,7 @@
 """Apply, Update, Remove and Export as the buttons call them, on the demo character and on rigs of others."""
 
+from types import SimpleNamespace
+
 import bpy
 import numpy as np
 import pytest
@@ -313,6 +315,20 @@ class TestSolving:
         runner._job, runner._steps = ready, ready.solve()
         runner._drain(bpy.context, 0.02)
         assert 0.0 < runner._progress < 1.0
+
+
+    def test_reading_can_be_dropped(self, hit):
+        """An Update mutes the reaction while it reads, and shows one frame after the other: dropped, all is back."""
+        set_frame(5)
+        state = file_state()
+        update = SimpleNamespace(name=names(hit)[0], source="RECIPE", fall=False)
+        steps = operators_react.DYNAMICS_OT_update_reaction.prepare(update, bpy.context)
+        while next(steps) < 0.3:
+            pass
+        assert bpy.context.scene.frame_current != 5 and differences(state, file_state()) != []
+        steps.close()
+        set_frame(5)
+        assert differences(state, file_state()) == []
 
 
 class TestFigure:
