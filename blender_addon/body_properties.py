@@ -1,6 +1,6 @@
 """What the user sets on how the body answers a hit: its muscles, the envelope, and how it ends."""
 
-from bpy.props import EnumProperty, FloatProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
 from ..core import situation as situations
 from . import settings
@@ -133,6 +133,15 @@ class BodyProperties:
         min=0.0,
         max=1.0,
         default=START.share,
+        override=OVERRIDE,
+    )
+    coupled: BoolProperty(
+        name="Coupled",
+        description=(
+            "Bones feel each other's motion, as those of a body do. Off: a light-weight simulator for very fast hits, "
+            "in which each answers alone and nothing whips"
+        ),
+        default=START.coupled,
         override=OVERRIDE,
     )
     envelope_mode: EnumProperty(

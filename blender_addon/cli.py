@@ -103,6 +103,7 @@ def _hit(command):
     command.add_argument("--tone-curve", type=points, metavar="'0 0.3, 0.8 1'", help="tone of the muscles by seconds")
     command.add_argument("--envelope-curve", type=points, metavar="'0 1, 2 0'", help="part that shows by seconds")
     command.add_argument("--ranges", type=angles, metavar="'neck 15'", help="legal angles by role, in degrees")
+    command.add_argument("--light", action="store_const", const=False, help="bones don't feel each other's motion")
     command.add_argument("--seed", type=int, metavar="N", help="varies direction and strength; 0: nothing")
     command.add_argument(
         "--end", type=end, metavar="MODE", help="return to the clip, continue displaced, or stay, knocked out"

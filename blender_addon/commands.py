@@ -158,6 +158,7 @@ OPTIONS = {  # of one hit -> its key in a file of hits
     "blast": "origin", "impulse": "impulse", "strength": "strength", "striker": "striker", "angular": "angular",
     "gain": "gain", "seed": "seed", "drive": "drive", "end": "end", "ground": "ground",
     "counter": "counter", "whip": "whip", "influence": "influence", "tone_curve": "tone_curve", "ranges": "ranges",
+    "light": "coupled",
 }  # fmt: skip
 
 

@@ -81,7 +81,7 @@ class DYNAMICS_PT_muscles(SubPanel, Panel):
         for name in ("frequency", "ratio", "base_frequency"):
             column.prop(group, name)
         _replaced(column, group, ("tone", "recovery"), "tone_curve")
-        for name in ("share", "ranges"):
+        for name in ("share", "coupled", "ranges"):
             column.prop(group, name)
 
 

@@ -20,7 +20,7 @@ FIRST = "shoulder_front"  # the situation that a new armature starts with
 CUSTOM = "CUSTOM"
 NUMBERS = ("along", "impulse", "gain", "contact", "frequency", "ratio", "base_frequency", "tone", "recovery", "share")
 NUMBERS += ("knock_out", "counter", "whip")
-CHOICES = ("drive", "end")
+CHOICES = ("drive", "end", "coupled")
 OVER_TIME = ("frequency", "ratio", "base_frequency", "tone", "share")  # of them may be curves
 LOADING = ("situation", "strength")
 TIMES = ("attack", "sustain", "relaxation", "simulation")
@@ -128,7 +128,8 @@ def situation(group):
     changes["ranges"] = MappingProxyType(texts.ranges(group.ranges, "The legal angles"))
     if group.direction_mode == "FIGURE":
         changes["direction"] = vector(group.direction)
-    return base.with_changes(**changes, drive=group.drive, end=group.end, envelope=envelope)
+    choices = {name: getattr(group, name) for name in CHOICES}
+    return base.with_changes(**changes, **choices, envelope=envelope)
 
 
 def _document(group):

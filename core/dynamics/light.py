@@ -2,6 +2,10 @@
 
 Each joint answers alone, with the inertia of all it carries, to the force that the clip's own acceleration leaves over.
 No system is solved: for very fast hits and for crowds.  On the clip, and for a single moving joint, it is exact.
+
+A stiff spring on a body (a planted foot) moves every joint that carries it, each as if it were alone; together they
+would overshoot without end.  So its impedance counts once for each of them, which bounds the sum:
+|x_1 + ... + x_k|^2 <= k (|x_1|^2 + ... + |x_k|^2).
 """
 
 import numpy as np
@@ -21,7 +25,7 @@ def forward(model: Model, kin: Kinematics, load: Load) -> Array:
     rest = joint_forces(model, load) - model.by_dof(apply_T(kin.S, carried))
     if load.Z is not None:
         rest = rest - model.project(apply(load.Z, model.expand(expected)))
-    inertia = kin.I if load.body_Z is None else kin.I + load.body_Z
+    inertia = kin.I if load.body_Z is None else kin.I + model.carriers[:, None, None] * load.body_Z
     flat = model.ancestor.T @ inertia.reshape(inertia.shape[:-2] + (36,))
     S = kin.S * model.used[:, None, :]
     D = np.swapaxes(S, -1, -2) @ flat.reshape(inertia.shape) @ S + (1.0 - model.used)[:, :, None] * np.eye(model.width)

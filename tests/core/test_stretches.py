@@ -79,3 +79,16 @@ def test_a_later_blow_wakes_the_body(figure):
     alone = run(react(*figure, situation, second))
     peak = np.degrees(np.linalg.norm(reaction.turn[later], axis=-1)).max()
     assert peak == pytest.approx(np.degrees(np.linalg.norm(alone.turn, axis=-1)).max(), rel=0.02)
+
+
+def test_planted_legs_stand_still_in_the_light_weight_simulator(figure):
+    """Each joint of a leg answers its foot's spring alone: together they must not overshoot and shake."""
+    actor, clip = figure
+    light, whole = (
+        run(react(actor, clip, named("shoulder_front").with_changes(coupled=coupled), Hit(25.0)))
+        for coupled in (False, True)
+    )
+    assert light.substeps < 1.2 * whole.substeps  # where legs shook it took three times as many
+    legs = [i for i, role in enumerate(actor.roles) if role.startswith(("thigh", "shin", "foot"))]
+    speed = np.linalg.norm(np.diff(light.turn[:, legs], axis=0), axis=-1) / np.diff(light.times)[:, None]
+    assert speed[light.times[1:] > light.start + 0.9].max() < 1.5
