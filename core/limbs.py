@@ -12,7 +12,9 @@ import numpy as np
 
 from .rotation import Array
 
-CHAIN, SHORT, MOST = 15, 9, 30  # degrees of freedom: of a chain, of one that joins the limb that carries it, of a limb
+Sizes = tuple[int, int, int]  # degrees of freedom: of a chain, of one that joins the limb that carries it, of a limb
+LONG: Sizes = 15, 9, 30  # few large limbs, for one body
+SHORT: Sizes = 6, 0, 9  # for many bodies side by side
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,13 +74,14 @@ def carriers(parent: np.ndarray, moving: np.ndarray) -> np.ndarray:
     return out
 
 
-def cut(parent: np.ndarray, counts: np.ndarray) -> list[list[int]]:
+def cut(parent: np.ndarray, counts: np.ndarray, sizes: Sizes) -> list[list[int]]:
     """The bodies of every limb, carriers first, in a tree of bodies with so many degrees of freedom; only those that
     have some take part, and no parent has none."""
+    chain, short, most = sizes
     moving = np.flatnonzero(counts)
     sons = np.bincount(parent[moving][parent[moving] >= 0], minlength=len(parent))
-    chains = _joined(parent, counts, [[int(i)] for i in moving], lambda p, own, both: sons[p] == 1 and both <= CHAIN)
-    return _joined(parent, counts, chains, lambda p, own, both: own <= SHORT and both <= MOST)
+    chains = _joined(parent, counts, [[int(i)] for i in moving], lambda p, own, both: sons[p] == 1 and both <= chain)
+    return _joined(parent, counts, chains, lambda p, own, both: own <= short and both <= most)
 
 
 def _joined(
@@ -102,12 +105,14 @@ def _joined(
     return groups
 
 
-def build(parent: np.ndarray, ancestor: Array, dof_body: np.ndarray, slot: np.ndarray, width: int) -> Limbs:
+def build(
+    parent: np.ndarray, ancestor: Array, dof_body: np.ndarray, slot: np.ndarray, width: int, sizes: Sizes
+) -> Limbs:
     """The limbs of a tree with any dynamic joint; arguments as in `Model`."""
     counts = np.bincount(dof_body, minlength=len(parent))
     carrier = carriers(parent, counts > 0)
     up = np.where(parent < 0, -1, carrier[parent])
-    by_height = _by_height(up, cut(up, counts))
+    by_height = _by_height(up, cut(up, counts, sizes))
     bodies = [_padded(limbs) for limbs in by_height]
     dofs = [_padded([np.flatnonzero(np.isin(dof_body, limb)) for limb in limbs]) for limbs in by_height]
     every, each = (np.concatenate([table.reshape(-1) for table in tables]) for tables in (bodies, dofs))

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from .errors import ModelError
-from .limbs import Limbs
+from .limbs import LONG, SHORT, Limbs
 from .limbs import build as limbs
 from .rotation import Array, to_matrix
 from .spatial import apply, apply_T
@@ -197,6 +197,15 @@ class Model:
         within = self.slot - self.dof_body * self.width
         return rows * self.nv + columns, self.slot[rows] * self.width + within[columns]
 
+    def held(self, twist: Array) -> Array:
+        """The part of joint twists (..., n, 6) that is prescribed."""
+        return twist * self._unused if self.aligned else apply(self.residual, twist)
+
+    @cached_property
+    def _unused(self) -> Array:
+        """(n, 6) 1.0 where an aligned joint has no degree of freedom."""
+        return 1.0 - self.used
+
     @cached_property
     def residual(self) -> Array:
         """(n, 6, 6) projector on the part of a joint's twist that is prescribed."""
@@ -216,7 +225,12 @@ class Model:
     @cached_property
     def limbs(self) -> Limbs:
         """Groups of bodies that the tree solver takes as one."""
-        return limbs(self.parent, self.ancestor, self.dof_body, self.slot, self.width)
+        return limbs(self.parent, self.ancestor, self.dof_body, self.slot, self.width, LONG)
+
+    @cached_property
+    def short_limbs(self) -> Limbs:
+        """The same for many bodies side by side, where calls don't count."""
+        return limbs(self.parent, self.ancestor, self.dof_body, self.slot, self.width, SHORT)
 
     @cached_property
     def jumps(self) -> tuple[np.ndarray, ...]:

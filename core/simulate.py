@@ -83,7 +83,7 @@ def moment(
     now = Step(model, reference, state, kin, ahead, k, float(reference.times[k]), h, *deviation(reference, state, k))
     load = Load.zero(model, gravity, state.twist.shape[:-2])
     load.expected = now.a_clip
-    load.prescribed = apply(model.residual, reference.acceleration[k] - _return(now.e, now.e_dot, h))
+    load.prescribed = model.held(reference.acceleration[k] - _return(now.e, now.e_dot, h))
     for force in forces:
         force.add(load, now)
     return now, load

@@ -4,6 +4,7 @@ Everything here is read from the clip once; nothing depends on the length of the
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from .actor import Actor
 from .blows import Hit, land, throttle
 from .dynamics import kinematics
 from .errors import SituationError
-from .forces import Bearing, Force
+from .forces import Bearing, Force, SwingTwist
 from .forces.world import motions
 from .model import State
 from .reference import Reference, build, to_joints, to_world
@@ -145,6 +146,11 @@ class Stage:
         sub-step that ends there."""
         return build(self.samples, *self.joints, start, steps, h, before, last)
 
+    @cached_property
+    def balls(self) -> SwingTwist | None:
+        """Ranges of shoulders and hips."""
+        return tuning.balls(self.actor, self.moving, self.inertia, self.situation.ranges)
+
     def forces(self, reference: Reference) -> list[Force]:
         """Muscles, limits, planted feet and the blow over a stretch of the clip."""
         actor, situation = self.actor, self.situation
@@ -173,8 +179,8 @@ class Stage:
         said = situation.ranges
         range_ = tuning.limit(actor, self.moving, self.inertia, self.hinges, bent, said, 1.0, self.base, upright)
         forces: list[Force] = [muscle, range_]
-        if balls := tuning.balls(actor, self.moving, self.inertia, said):
-            forces.append(balls)
+        if self.balls:
+            forces.append(self.balls)
         if stops := tuning.end_stops(actor, self.moving, self.inertia, reference):
             forces.append(stops)
         if self.footing is not None:

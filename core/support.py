@@ -61,5 +61,5 @@ def ahead(capture: Array, p: Array, pace: float, h: float) -> Array:
 
 def smooth(x: Array | float) -> Array:
     """From 0 at 0 to 1 at 1, level at both ends."""
-    x = np.clip(x, 0.0, 1.0)
+    x = np.minimum(np.maximum(x, 0.0), 1.0)
     return np.asarray(x * x * (3.0 - 2.0 * x))

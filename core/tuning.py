@@ -6,7 +6,7 @@ from . import curve
 from .actor import Actor
 from .dynamics import Kinematics
 from .dynamics.inverse import of_motion
-from .forces import EndStop, Limit, Muscle, SwingTwist
+from .forces import EndStop, Limit, Muscle, Swift, SwingTwist
 from .hinges import Hinges
 from .model import Model
 from .ranges import BALL, CONE, HINGE, TRUNK_RANGE, Ranges, own
@@ -200,7 +200,7 @@ def limit(
     axis = np.concatenate((np.zeros((len(round_), 3)), hinges.axis))
     low = np.concatenate((-half, np.minimum(ranges[:, 0] - flexion, 0.0)), axis=1)
     high = np.concatenate((half, np.maximum(ranges[:, 1] - flexion, 0.0)), axis=1)
-    return Limit(bodies, axis, low, high, SOFT, *_spring(_mean(inertia[bodies])))
+    return Limit(bodies, axis, low, high, SOFT, *_limit_spring(inertia, bodies, _mean(inertia[bodies])))
 
 
 def balls(actor: Actor, moving: np.ndarray, inertia: Array, said: Ranges) -> SwingTwist | None:
@@ -225,7 +225,9 @@ def balls(actor: Actor, moving: np.ndarray, inertia: Array, said: Ranges) -> Swi
     ranges = np.radians([own(said, actor.roles[i]) or BALL[roles[i]] for i in bodies])
     about = np.einsum("mai,mij,maj->ma", frame, inertia[bodies][:, :3, :3], frame)
     size = np.stack((0.5 * (about[:, 1] + about[:, 2]), about[:, 0]), axis=1)
-    return SwingTwist(np.array(bodies), frame, ranges[:, :2], ranges[:, [2, 2]] * [-1.0, 1.0], SOFT, *_spring(size))
+    twist = ranges[:, [2, 2]] * [-1.0, 1.0]
+    spring = _limit_spring(inertia, np.array(bodies), size)
+    return SwingTwist(np.array(bodies), frame, ranges[:, :2], twist, SOFT, *spring)
 
 
 def end_stops(actor: Actor, moving: np.ndarray, inertia: Array, reference: Reference) -> EndStop | None:
@@ -233,18 +235,25 @@ def end_stops(actor: Actor, moving: np.ndarray, inertia: Array, reference: Refer
     stops = None if actor.stops is None else actor.stops.among(moving)
     if stops is None:
         return None
-    return EndStop.of_clip(stops, reference, _spring(_mean(inertia[stops.bodies]), STOP_FREQUENCY))
+    K, D, swift = _limit_spring(inertia, stops.bodies, _mean(inertia[stops.bodies]), STOP_FREQUENCY)
+    return EndStop.of_clip(stops, reference, (K, D), swift)
 
 
 def _mean(inertia: Array) -> Array:
-    """(m,) mean inertia about a joint's axes."""
+    """(m,) about any axis, of inertias (m, 6, 6)."""
     return np.trace(inertia[:, :3, :3], axis1=-2, axis2=-1) / 3.0
 
 
-def _spring(size: Array, frequency: float = LIMIT_FREQUENCY) -> tuple[Array, Array]:
-    """Stiffness and damping where a range ends, for the inertia that is stopped there."""
+def _limit_spring(
+    inertia: Array, bodies: np.ndarray, size: Array, frequency: float = LIMIT_FREQUENCY
+) -> tuple[Array, Array, Swift]:
+    """Stiffness and damping for joints (m,) that carry an inertia of this size, (m,) or (m, 2) [kg m^2], and how fast
+    that is: the faster, the less of the whole mass is on the other side of the joint, which is the world for a root."""
     omega = 2.0 * np.pi * frequency
-    return omega**2 * size, 2.0 * LIMIT_RATIO * omega * size
+    part = inertia[bodies, 5, 5] / inertia[:, 5, 5].max()
+    lighter = 1.0 / np.where(part < 1.0, 1.0 - part, 1.0)
+    rate = 2.0 * LIMIT_RATIO * omega
+    return omega**2 * size, rate * size, Swift(rate * lighter, omega * np.sqrt(lighter))
 
 
 def foot_spring(actor: Actor) -> tuple[Array, Array]:

@@ -1,8 +1,8 @@
 """Positions and velocities of all bodies in one world-aligned frame.
 
 All bodies share one frame, parallel to the world at the first body's origin, so that quantities of different
-bodies add without transforms: sums along the tree are products with the ancestor matrix.  World poses come by
-pointer jumping in log2(depth) products instead of one per level.
+bodies add without transforms: sums along the tree are products with the ancestor matrix.  World poses of a single body
+come by pointer jumping in log2(depth) products instead of one per level.
 """
 
 from dataclasses import dataclass
@@ -72,8 +72,12 @@ def poses(model: Model, state: State) -> Array:
     own = T[..., :-1, :, :]
     own[..., :3, :3] = state.R
     own[..., :3, 3] = state.position
-    for up in model.jumps:
-        np.matmul(T.take(up, axis=-3), own, out=own)
+    if T.ndim == 3:
+        for up in model.jumps:
+            np.matmul(T.take(up, axis=-3), own, out=own)
+    else:  # for many bodies calls don't count, but each product does
+        for level in model.levels[1:]:
+            own[..., level.bodies, :, :] = own.take(level.parent, axis=-3) @ own.take(level.bodies, axis=-3)
     return own
 
 

@@ -7,14 +7,12 @@ velocity products appear nowhere.  Limbs of one height go at once, see `core.lim
 Joint impedance adds to H, body impedance to that body's inertia.
 """
 
-from typing import Any
-
 import numpy as np
 
 from ..limbs import Limbs
 from ..model import Model
 from ..rotation import Array
-from ..spatial import apply
+from ..spatial import apply, solve_many
 from .dense import body_forces, joint_forces
 from .kinematics import Kinematics
 from .load import Load
@@ -26,14 +24,15 @@ def forward(model: Model, kin: Kinematics, load: Load) -> Array:
     """Accelerations (..., nv) of the dynamic degrees of freedom under the load."""
     if not model.nv:
         return np.zeros(load.force.shape[:-2] + (0,))
-    axes, answers = _inward(model, kin, load)
-    return _outward(model.limbs, axes, answers)
+    limbs = model.limbs if load.force.ndim == 2 else model.short_limbs
+    axes, answers = _inward(model, limbs, kin, load)
+    return _outward(limbs, axes, answers)
 
 
-def _inward(model: Model, kin: Kinematics, load: Load) -> tuple[Array, list[Array]]:
+def _inward(model: Model, limbs: Limbs, kin: Kinematics, load: Load) -> tuple[Array, list[Array]]:
     """From the limbs that carry none to the world: the axes of all degrees of freedom (..., M, 6), and for every tier
     [K, d] (..., k, m, 7) of the accelerations -(K a + d) that an acceleration a of its carrier leaves to a limb."""
-    limbs, batch = model.limbs, load.force.shape[:-2]
+    batch = load.force.shape[:-2]
     inertia = kin.I if load.body_Z is None else kin.I + load.body_Z
     needed = np.concatenate((inertia, body_forces(model, kin, load)[..., None]), axis=-1)
     if limbs.merged is None:
@@ -43,7 +42,7 @@ def _inward(model: Model, kin: Kinematics, load: Load) -> tuple[Array, list[Arra
     S = np.swapaxes(kin.S, -1, -2).take(limbs.bodies, axis=-3)
     axes = S.reshape(batch + (-1, 6)).take(limbs.axes, axis=-2)
     tau = joint_forces(model, load).take(limbs.dofs, axis=-1)
-    Z, z = _impedance(model, load), 0
+    Z, z = _impedance(model, limbs, load), 0
     answers = []
     for tier in limbs.tiers:
         k, b, m = tier.shape
@@ -57,7 +56,7 @@ def _inward(model: Model, kin: Kinematics, load: Load) -> tuple[Array, list[Arra
         half *= tier.above
         H = half + np.swapaxes(half, -1, -2)
         H += Z[..., z : z + k * m * m].reshape(batch + (k, m, m))
-        answer: Any = np.linalg.solve(H, F)
+        answer = solve_many(H, F)
         shown = composite[..., 0, :].reshape(batch + (k, 6, 7)) - np.swapaxes(F[..., :6], -1, -2) @ answer
         shown = tier.sums @ shown.reshape(batch + (k, 42))
         own[..., tier.parents, :, :] += shown.reshape(batch + (-1, 6, 7))
@@ -81,10 +80,10 @@ def _outward(limbs: Limbs, axes: Array, answers: list[Array]) -> Array:
     return u.take(limbs.places, axis=-1)
 
 
-def _impedance(model: Model, load: Load) -> Array:
+def _impedance(model: Model, limbs: Limbs, load: Load) -> Array:
     """(..., sum of k m m) joint impedances in the matrices of all tiers, 1 on the diagonal of padding."""
     table = np.zeros(load.force.shape[:-2] + (model.n * model.width**2 + 2,))
     table[..., -1] = 1.0
     if load.Z is not None:
         table[..., :-2] = model.blocks(load.Z).reshape(table.shape[:-1] + (-1,))
-    return table.take(model.limbs.blocks, axis=-1)
+    return table.take(limbs.blocks, axis=-1)

@@ -2,10 +2,10 @@
 
 With e and e' the deviation from the clip and its rate on arrival, and a - a_clip what the step adds to the rate,
 a spring of stiffness K and damping D gives f = -K e - D e' - Z (a - a_clip) with Z = h D / 2 + h^2 K / 4: of 2nd order,
-and stable however stiff.  What oscillates faster than a step can show, limits and contacts are taken at the end of the
-step instead, f = -K (e + h e') - D e', Z = h D + h^2 K, which damps it.  On the clip every term is zero, so a force is
-silent there whatever its stiffness or its limits.  Forces that are meant to act on the clip too (wind, fields, springs
-to a rest pose) say so.
+and stable however stiff; limits likewise.  What oscillates faster than a step can show, and contacts, are taken at the
+end of the step instead, f = -K (e + h e') - D e', Z = h D + h^2 K, which damps it.  On the clip every term is zero, so
+a force is silent there whatever its stiffness or its limits.  Forces that are meant to act on the clip too (wind,
+fields, springs to a rest pose) say so.
 """
 
 from .bearing import Bearing
@@ -25,7 +25,7 @@ from .medium import Air, Field, Wrench
 from .muscle import Muscle
 from .pulse import Pulse
 from .spring import JointSpring, Law, OrientationSpring, PointSpring, Release
-from .step import Force, Step, deviation
+from .step import Force, Step, Swift, deviation
 from .stop import EndStop
 from .strike import Striker
 from .swing import SwingTwist
@@ -60,6 +60,7 @@ __all__ = [
     "Source",
     "Step",
     "Striker",
+    "Swift",
     "SwingTwist",
     "Touching",
     "Track",

@@ -8,7 +8,7 @@ import numpy as np
 from ..dynamics import Load
 from ..rotation import EYE, Array
 from ..spatial import apply_T
-from .step import Step
+from .step import Step, Swift, Taken, unknown
 
 STEEPEST = 4.0  # zones into the end from where on the torque rises no more steeply
 
@@ -38,6 +38,7 @@ class Limit:
     bodies: (m,).  axis: (m, 3) hinge axis, body frame; zero = a cone, limited in every direction alike.
     low, high: (K, m) range of the deviation about the axis [rad]; a cone uses `high`.  soft: part of it that is free.
     stiffness, damping: (m,) [N m/rad], [N m s/rad] where the range ends.
+    swift: how fast they are there (m,), None = not known.
     """
 
     bodies: np.ndarray
@@ -47,11 +48,16 @@ class Limit:
     soft: float
     stiffness: Array
     damping: Array
+    swift: Swift | None = None
 
     @cached_property
     def _hinge(self) -> np.ndarray:
         """(m,) whether it is one."""
         return np.any(self.axis, axis=-1)
+
+    @cached_property
+    def _swift(self) -> Swift:
+        return self.swift or unknown(len(self.bodies))
 
     @cached_property
     def _inner(self) -> Array:
@@ -76,18 +82,19 @@ class Limit:
         return above, below
 
     def add(self, load: Load, step: Step) -> None:
-        """Torque at the predicted deviation, with its tangent as stiffness."""
+        """Torque at the deviation as far ahead as `Swift` says, with its tangent as stiffness."""
         e, rate = (v.take(self.bodies, axis=-2)[..., :3] for v in (step.e, step.e_dot))
-        ahead = e + step.h * rate
+        part = self._swift.taken(step.h)
+        ahead = e + part[0][:, None] * rate
         squares = np.einsum("...i,...i->...", ahead, ahead)
         if (squares > self._inner[step.k]).any():
-            self._push(load, step, (e, rate, ahead), np.sqrt(squares))
+            self._push(load, step, part, (e, rate, ahead), np.sqrt(squares))
 
-    def _push(self, load: Load, step: Step, moved: tuple[Array, Array, Array], x: Array) -> None:
-        """Add what the joints get.  moved: deviation on arrival, its rate, and the predicted one, (..., m, 3) each.
+    def _push(self, load: Load, step: Step, part: Taken, moved: tuple[Array, Array, Array], x: Array) -> None:
+        """Add what the joints get.  moved: deviation on arrival, its rate, and the one ahead, (..., m, 3) each.
         x: (..., m) length of the last.
         """
-        e, rate, ahead = moved
+        (late, inert, _), (e, rate, ahead) = part, moved
         k, (cones, hinges) = step.k, self._kinds
         length = np.maximum(x, 1e-12)
         u = ahead / length[..., None]
@@ -95,27 +102,28 @@ class Limit:
             # a hinge's angle is e . axis, and its gradient not quite the axis where the joint gives way across it
             axis, G = self.axis[hinges], step.rate.take(self.bodies[hinges], axis=-3)
             u[..., hinges, :] = turned = apply_T(G, np.broadcast_to(axis, G.shape[:-1]))
-            along = e.take(hinges, axis=-2) * axis + step.h * turned * rate.take(hinges, axis=-2)
+            along = e.take(hinges, axis=-2) * axis + late[hinges, None] * turned * rate.take(hinges, axis=-2)
             x[..., hinges] = along.sum(axis=-1)
         zone = np.where(x > 0.0, self._zones[0][k], self._zones[1][k])
         x = past(x, self._free[0][k], self._free[1][k])
-        torque, Z = about(step.h, x, zone, (self.stiffness, self.damping), u, rate)
+        torque, Z = about(part, x, zone, (self.stiffness, self.damping), u, rate)
         if len(cones):
             # across the cone's radius the torque turns with the joint: without this it would swirl
-            swirl = step.h**2 * np.sqrt(np.einsum("...i,...i->...", torque, torque)) / length
+            swirl = inert * np.sqrt(np.einsum("...i,...i->...", torque, torque)) / length
             across = EYE - u[..., :, None] * u[..., None, :]
             Z[..., cones, :, :] += (swirl[..., None, None] * across)[..., cones, :, :]
         step.add_turn(load, self.bodies, torque, Z)
 
 
-def about(h: float, x: Array, zone: Array, spring: tuple[Array, Array], u: Array, w: Array) -> tuple[Array, Array]:
+def about(part: Taken, x: Array, zone: Array, spring: tuple[Array, Array], u: Array, w: Array) -> tuple[Array, Array]:
     """Torques (..., m, 3) and impedances (..., m, 3, 3) of angles that lie x (..., m) past their free play.
 
-    zone: (..., m) way to the end of the range [rad].  spring: stiffness and damping there, (m,) each.
+    part: of `Swift.taken`.  zone: (..., m) way to the end of the range [rad].  spring: stiffness and damping there,
+    (m,) each.
     u: (..., m, 3) gradients of the angles, body frame.  w: (..., m, 3) angular velocities.
     """
     torque, slope, active = torque_function(x, zone, spring[0])
     damping = spring[1] * active
     torque = torque - damping * np.einsum("...i,...i->...", w, u)
-    z = h * damping + h**2 * slope
+    z = part[2] * damping + part[1] * slope
     return torque[..., None] * u, (z[..., None] * u)[..., :, None] * u[..., None, :]

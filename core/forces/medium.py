@@ -36,9 +36,11 @@ class Wrench:
 
     def add(self, load: Load, step: Step) -> None:
         """Wrenches at the points where they are now."""
-        kin = step.kin
+        kin, own = step.kin, table(self.wrench, step.k, 2)
+        if not own.any():
+            return
         R = kin.R[..., self.bodies, :, :]
-        f = np.broadcast_to(table(self.wrench, step.k, 2), R.shape[:-2] + (6,))
+        f = np.broadcast_to(own, R.shape[:-2] + (6,))
         if self.local:
             f = np.concatenate((apply(R, f[..., :3]), apply(R, f[..., 3:])), axis=-1)
         J = to_point(kin.p[..., self.bodies, :] + apply(R, self.points))

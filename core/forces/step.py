@@ -1,6 +1,7 @@
 """What forces see of one step, and the rule they keep."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -92,6 +93,36 @@ def implicit(x: Array | float) -> Array:
     small = x < 1e-3
     safe = np.where(small, 1.0, x)
     return np.where(small, 0.5 + x / 12.0, -1.0 / np.expm1(-safe) - 1.0 / safe)
+
+
+Taken = tuple[Array, Array, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Swift:
+    """How fast springs and dampers would swing and decay: their circular frequencies `pace` and damping over inertia
+    `rate` [1/s], (m,) each; infinite = not known, taken wholly at the end of a step."""
+
+    rate: Array
+    pace: Array
+
+    @cached_property
+    def _known(self) -> dict[float, Taken]:
+        return {}
+
+    def taken(self, h: float) -> Taken:
+        """(m,) each for steps of a length [s], of which few occur: how long after the arrival [s] the spring is looked
+        at, factors on its stiffness [s^2] and on its damping [s] in the impedance."""
+        if h not in self._known:
+            late = stiff(h * self.pace)
+            inert = h * h * (INERTIA + (1.0 - INERTIA) * late)
+            self._known[h] = h * late, inert, h * implicit(h * self.rate)
+        return self._known[h]
+
+
+def unknown(m: int) -> Swift:
+    """Of m springs of which nothing is known."""
+    return Swift(np.full(m, np.inf), np.full(m, np.inf))
 
 
 def log_rate(e: Array) -> Array:

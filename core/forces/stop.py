@@ -9,7 +9,7 @@ from ..reference import Reference
 from ..rotation import Array
 from ..stops import Stops, nearest
 from .limit import about, past
-from .step import Step
+from .step import Step, Swift, unknown
 from .swing import MARGIN
 
 BRAKE, LONGEST = 0.35, 0.25  # part of half a range, and at most so many rad, in which a joint is braked before its end
@@ -22,6 +22,7 @@ class EndStop:
 
     low, high: (K, m, 3) ends of the free play [rad].  below, above: (K, m, 3) way from there to the end of the range.
     stiffness, damping: (m,) of each angle where the range ends [N m/rad], [N m s/rad].
+    swift: how fast they are there (m,), None = not known.
     """
 
     stops: Stops
@@ -31,9 +32,12 @@ class EndStop:
     above: Array
     stiffness: Array
     damping: Array
+    swift: Swift | None = None
 
     @classmethod
-    def of_clip(cls, stops: Stops, reference: Reference, spring: tuple[Array, Array]) -> "EndStop":
+    def of_clip(
+        cls, stops: Stops, reference: Reference, spring: tuple[Array, Array], swift: Swift | None = None
+    ) -> "EndStop":
         """The ranges, nowhere narrower than the clip.  spring: stiffness and damping."""
         states = reference.arrivals()
         low, high, own = stops.widened(states.rotation)
@@ -46,18 +50,19 @@ class EndStop:
         ends = np.isfinite(low), np.isfinite(high)
         below = np.maximum(np.subtract(free_low, low, where=ends[0], out=np.zeros_like(low)), HARD)
         above = np.maximum(np.subtract(high, free_high, where=ends[1], out=np.zeros_like(low)), HARD)
-        return cls(stops, free_low, free_high, below, above, *spring)
+        return cls(stops, free_low, free_high, below, above, *spring, swift)
 
     def add(self, load: Load, step: Step) -> None:
-        """Torques at the predicted angles, along their gradients."""
+        """Torques at the angles as far ahead as `Swift` says, along their gradients."""
         low, high = self.low[step.k], self.high[step.k]
         angles = nearest(self.stops.angles(step.state.rotation), low, high)
         g = self.stops.gradients(angles)
         w = step.state.twist.take(self.stops.bodies, axis=-2)[..., None, :3]
-        x = past(angles + step.h * np.einsum("...i,...i->...", g, w), low, high)
+        late, inert, drag = (x[:, None] for x in (self.swift or unknown(len(self.stiffness))).taken(step.h))
+        x = past(angles + late * np.einsum("...i,...i->...", g, w), low, high)
         if not x.any():
             return
         zone = np.where(x > 0.0, self.above[step.k], self.below[step.k])
         spring = self.stiffness[:, None], self.damping[:, None]
-        torque, Z = about(step.h, x, zone, spring, g, w)
+        torque, Z = about((late, inert, drag), x, zone, spring, g, w)
         load.add_turn(self.stops.bodies, torque.sum(axis=-2), Z.sum(axis=-3))

@@ -11,7 +11,7 @@ from ..reference import Reference
 from ..rotation import Array, conjugate, cross, multiply
 from ..spatial import apply
 from .limit import about, past
-from .step import Step
+from .step import Step, Swift, Taken, unknown
 
 Complex = NDArray[np.complex128]
 
@@ -27,6 +27,7 @@ class SwingTwist:
     swing: (m, 2) half-widths of the ellipse about its two axes, twist: (m, 2) lowest and highest [rad].
     soft: part of the range that is free.
     stiffness, damping: (m, 2) of swing and twist where their ranges end [N m/rad], [N m s/rad].
+    swift: how fast they are there (m,), None = not known.
     middle: (m, 4) joint rotation in the middle of the range, None = the clip's at every moment.
     wider: (K, m, 3) [rad] by which swing and twist (below, above) leave the free play on the clip itself, which stays
     free; see `of_rest`.
@@ -39,6 +40,7 @@ class SwingTwist:
     soft: float
     stiffness: Array
     damping: Array
+    swift: Swift | None = None
     middle: Array | None = None
     wider: Array | None = None
 
@@ -57,7 +59,7 @@ class SwingTwist:
         return replace(own, wider=wider)
 
     def add(self, load: Load, step: Step) -> None:
-        """Torques of swing and twist at the predicted angles, along the gradients of the angles."""
+        """Torques of swing and twist at the angles as far ahead as `Swift` says, along the gradients of the angles."""
         if self.middle is None:
             d, w = step.turn.take(self.bodies, axis=-2), step.e_dot.take(self.bodies, axis=-2)[..., :3]
         else:
@@ -66,16 +68,22 @@ class SwingTwist:
         if self._far_inside(swing, twist, step.h, w):
             return
         angle, g = self._measures(halves, swing, twist)
-        ahead = angle + step.h * np.einsum("...mai,...mi->...ma", g, w)
+        part = self._taken(step.h)
+        ahead = angle + part[0] * np.einsum("...mai,...mi->...ma", g, w)
         low, high = self._free
         if self.wider is not None:
             wider = self.wider[step.k] + MARGIN * np.array([1.0, -1.0, 1.0])
             low, high = low + wider[:, [1, 1]] * [0.0, 1.0], high + wider[:, [0, 2]]
         spring = self.stiffness, self.damping
         zone = np.where(ahead > 0.0, *self._zones)
-        torque, Z = about(step.h, past(ahead, low, high), zone, spring, g, w[..., None, :])
+        torque, Z = about(part, past(ahead, low, high), zone, spring, g, w[..., None, :])
         add = load.add_turn if self.middle is not None else partial(step.add_turn, load)
         add(self.bodies, torque.sum(axis=-2), Z.sum(axis=-3))
+
+    def _taken(self, h: float) -> Taken:
+        """`Swift.taken`, (m, 1) each."""
+        late, inert, drag = (self.swift or unknown(len(self.bodies))).taken(h)
+        return late[:, None], inert[:, None], drag[:, None]
 
     def _deviation(self, rotation: Array, twist: Array) -> tuple[Array, Array]:
         """Deviation from the middle (..., m, 4) and its angular velocity (..., m, 3), body frame."""

@@ -3,23 +3,24 @@
 import numpy as np
 
 from bench import trees
-from core.limbs import MOST, carriers, cut
+from core.limbs import LONG, SHORT, carriers, cut
 
 from .trees import tree
 
 
-def parts(model):
+def parts(model, sizes=LONG):
     counts = np.array([len(joint) for joint in model.joints])
-    return cut(np.where(model.parent < 0, -1, carriers(model.parent, counts > 0)[model.parent]), counts)
+    return cut(np.where(model.parent < 0, -1, carriers(model.parent, counts > 0)[model.parent]), counts, sizes)
 
 
 def test_limbs_are_connected_parts_of_the_tree(rng):
     for _ in range(50):
         model = tree(rng, int(rng.integers(2, 40)), free=bool(rng.integers(2)), kinds=("spherical", "hinge", "fixed"))
-        limbs = parts(model)
+        sizes = (LONG, SHORT)[rng.integers(2)]
+        limbs = parts(model, sizes)
         assert sorted(i for limb in limbs for i in limb) == [i for i, joint in enumerate(model.joints) if len(joint)]
         for limb in limbs:
-            assert sum(len(model.joints[i]) for i in limb) <= MOST
+            assert sum(len(model.joints[i]) for i in limb) <= sizes[2]
             for i in limb[1:]:
                 while (i := model.parent[i]) >= 0 and not len(model.joints[i]):
                     pass
@@ -40,4 +41,4 @@ def test_cost_grows_with_the_bones(rng):
     """A rope is cut into pieces, so the matrices that are solved grow no larger with it."""
     model = tree(rng, 60, kinds=("spherical",))
     rope = type(model)(model.names, np.arange(-1, 59), model.joints, model.inertia)
-    assert max(m for tier in rope.limbs.tiers for m in tier.shape[2:]) <= MOST
+    assert max(m for tier in rope.limbs.tiers for m in tier.shape[2:]) <= LONG[2]
