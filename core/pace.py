@@ -17,6 +17,7 @@ STRETCH, RECENT = 24, 12  # sub-steps simulated with one length, and those of th
 APART, WHOLE = 0.08, 0.3  # [rad] most turn of a body in a sub-step, off the clip and in all: the clip itself is exact
 FINEST = SUBSTEP * 0.5**HALVINGS - 1e-9  # [s] for turns that are too fast
 LAST_RESORT = FINEST / 8.0  # [s] where all else breaks down
+PULSE, QUARTER = 24, 2  # sub-steps that a contact is to have, as far as two halvings go
 FRESH = 0.1  # [s] after a contact, in which the body doesn't fall asleep
 TAIL = (0.7, 1.2)  # [s] after the last contact, from where on calm sub-steps are twice and four times as long
 
@@ -63,10 +64,11 @@ class Pace:
 
     def least(self, now: float) -> int:
         """Halvings below which a stretch that begins now may not go."""
-        since = [now - blow.start - blow.contact for blow in self.blows]
-        last = min((s for s, blow in zip(since, self.blows, strict=True) if blow.start <= now + 1e-6), default=0.0)
+        since = {now - b.start - b.contact: b.contact for b in self.blows if b.start <= now + 1e-6}
+        last = min(since, default=0.0)
         if last < -1e-6:  # in contact
-            return max(self.finer, 1)
+            pulse = int(np.ceil(np.log2(PULSE * SUBSTEP / since[last]) - 1e-6))
+            return max(self.finer, min(pulse, QUARTER))
         return self.finer - sum(last >= moment - 1e-6 for moment in self.tail)
 
     def relaxed(self, runs: Sequence[Run], h: float, halvings: int, now: float) -> int:
