@@ -61,3 +61,11 @@ def reached(stance: Stance, leg: int, goal: Array, x: Array) -> Array:
     """The goal (2,), or as far as the leg gets from under the weight at x (2,)."""
     way, far = goal - x, STRIDE * float(stance.length[leg])
     return np.asarray(x + way * min(1.0, far / max(float(np.linalg.norm(way)), 1e-12)))
+
+
+def swung(at: Array, v: Array, goal: Array, left: float, h: float) -> tuple[Array, Array]:
+    """Place and velocity (2,) of a foot after h [s] on the cubic that has it at rest at its goal in `left` [s]."""
+    way = goal - at
+    a = 6.0 * way / left**2 - 4.0 * v / left
+    j = -12.0 * way / left**3 + 6.0 * v / left**2
+    return at + h * v + h * h * (a / 2.0 + h * j / 6.0), v + h * (a + h * j / 2.0)

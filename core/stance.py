@@ -31,6 +31,7 @@ class Stance:
     height: (K,) of the centre of mass above the ground [m].  nominal: (K, 2) the point under the feet from which the
     clip's weight is pushed; deviations of the weight are balanced against it.
     hip, ankle: (K, L, 3) world.  length: (L,) of the legs [m].  pace: (K,) of the inverted pendulum [1/s].
+    parties: legs that step together, so that the others can bear the weight: of four the diagonals, else one by one.
     """
 
     times: Array
@@ -46,6 +47,7 @@ class Stance:
     ankle: Array
     length: Array
     pace: Array
+    parties: tuple[tuple[int, ...], ...]
 
     @cached_property
     def bears(self) -> Array:
@@ -77,6 +79,10 @@ class Stance:
         """Stretches of samples without a foot on the ground."""
         edges = np.flatnonzero(np.diff(np.pad(1 * ~self.down.any(axis=1), 1)))
         return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+    def party(self, leg: int) -> tuple[int, ...]:
+        """The legs that step with this one."""
+        return next(legs for legs in self.parties if leg in legs)
 
     @cached_property
     def until(self) -> list[int]:
@@ -149,7 +155,16 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
         joints[:, :, 2],
         length,
         pace,
+        _parties([actor.roles[limb.end] for limb in limbs]),
     )
+
+
+def _parties(roles: list[str]) -> tuple[tuple[int, ...], ...]:
+    """Legs by party, from the roles of their feet."""
+    diagonal = {"foot.L": 0, "hand.R": 0, "foot.R": 1, "hand.L": 1}
+    if sorted(roles) != sorted(diagonal):
+        return tuple((leg,) for leg in range(len(roles)))
+    return tuple(tuple(leg for leg, role in enumerate(roles) if diagonal[role] == side) for side in (0, 1))
 
 
 def _limb(actor: Actor, foot: int) -> Limb | None:

@@ -22,7 +22,9 @@ ROUND = 0.05  # [m] by which soles reach beyond the line along their middle
 HELP, MORE = 0.08, 0.3  # [m] that arms and trunk do for the balance, and more towards the end of the reaction
 OUT = 0.01  # [m] that counts as off the clip
 NOTICE = 0.1  # [s] from a blow to the first decision
-SWING, FARTHER = 0.28, 0.1  # [s] that a step takes, and more per metre
+SWING, LEG, FARTHER = 0.28, 0.9, 0.1  # [s] that a step takes of a leg of this length [m], and more per metre of way
+BRISK = 0.2  # [s] that it takes at least
+STRAINED = 0.4  # of a leg's length that feet are away from under the weight before they follow
 LATE = 0.1  # [s] before it lands in which a foot's goal stays
 FORESEEN, COARSE = 0.5, 6  # [s] that the weight's way is foreseen, and in how many samples at a time
 APART = 0.08  # [m] that a foot stays on its own side of the other
@@ -30,6 +32,7 @@ HOME = 1.0  # [s] before the end from where feet that all stand go home whatever
 ADRIFT = 0.15  # [m] that the weight may be off when the end comes near
 CLOSE, CLOSED = 0.55, 0.2  # [s] before the end from where on what is left off fades, and when nothing is left
 LOST = 0.8  # of its height that the weight may be away from the feet before the body falls
+Choice = tuple[float, tuple[int, ...], Array, float]
 
 
 class Walker:
@@ -52,6 +55,7 @@ class Walker:
         self.due = np.full(legs, -1)  # sample at which a foot in the air lands
         self.rise, self.swept, self.pull = np.zeros(legs), np.zeros(legs, dtype=bool), np.zeros(2)
         self.moves: list[Move] = []
+        self.swing = max(SWING * float(np.sqrt(stance.length.mean() / LEG)), BRISK)
         self.lost: float | None = None
         self.astray = False  # not home when the end comes near
 
@@ -174,9 +178,8 @@ class Walker:
                 continue
             x, v = self._foreseen(k, due)
             off = x + v / float(stance.pace[due]) - self.home
-            part = landing.part(float(np.linalg.norm(off)))
-            if not self.stays:
-                part *= landing.beyond(stance, due, float(np.linalg.norm(off)), self.end - HOME)
+            size = float(np.linalg.norm(off))
+            part = landing.part(size) * (1.0 if self.stays else landing.beyond(stance, due, size, self.end - HOME))
             goal = landing.reached(stance, leg, self.home + part * off + self.knocks[k, leg], x)
             self.goal[leg] = self._apart(due, leg, goal)
 
@@ -198,25 +201,31 @@ class Walker:
         return x, v
 
     def _decide(self, k: int, carries: np.ndarray, points: Array, capture: Array) -> None:
-        """Lift a foot where all stand: to catch the weight, or to go home."""
+        """Lift feet where all stand: to catch the weight, or to go home."""
         stance = self.stance
         if not carries.all() or len(points) < 2:
             return
         off = capture - nearest(points, capture)
         away = np.linalg.norm(self.feet - self.home, axis=-1)
+        behind = np.linalg.norm(self.feet - self.x, axis=-1) / stance.length
+        many, last = len(away) > 2, self.moves[-1].leg if self.moves else -1
+        turns = [legs for legs in stance.parties if not many or last not in legs]  # diagonals take turns
         steps = []
         if np.linalg.norm(off) > self.round(k):
-            for leg in range(len(carries)):
-                steps.append(self._catch(k, leg, carries, capture))
+            steps = [self._catch(k, legs, carries, capture) for legs in turns]
+        elif many and behind.max() > STRAINED and (legs := stance.party(int(np.argmax(behind)))) in turns:
+            there = self._without(k, legs, carries, capture)[1]  # four legs don't lunge: they follow
+            steps = [(0.0, legs, np.tile(there, (len(legs), 1)), self.swing)]
         elif away.max() > OUT:
-            leg = int(np.argmax(away))
-            if self._can_go_home(k, leg, carries, capture):
-                steps.append((0.0, leg, self.home, SWING + FARTHER * float(away[leg])))
+            legs, seconds = stance.party(int(np.argmax(away))), self.swing + FARTHER * float(away.max())
+            if self._can_go_home(k, legs, carries, capture):
+                steps = [(0.0, legs, np.tile(self.home, (len(legs), 1)), seconds)]
         if steps:
-            _, leg, goal, seconds = min(steps, key=lambda step: step[0])
+            _, legs, goals, seconds = min(steps, key=lambda step: step[0])
             due = k + int(round(seconds / self.h))
             if due < min(stance.stays(k, other) for other in range(len(carries))) and due < len(stance.times):
-                self._lift(k, leg, goal, due)
+                for leg, goal in zip(legs, goals, strict=True):
+                    self._lift(k, leg, goal, due)
 
     def _sweep(self, sweep: Sweep) -> None:
         """A foot is knocked off the ground, on its own side."""
@@ -230,23 +239,28 @@ class Walker:
         self.rise[leg] = landing.rise(way, float(self.stance.length[leg]), swept)
         self.moves.append(Move(leg, float(times[k]), float(times[due]), (float(goal[0]), float(goal[1]))))
 
-    def _catch(self, k: int, leg: int, carries: np.ndarray, capture: Array) -> tuple[float, int, Array, float]:
-        """(cost, leg, goal, seconds) of a step with this leg to where the weight will be."""
+    def _catch(self, k: int, legs: tuple[int, ...], carries: np.ndarray, capture: Array) -> Choice:
+        """(cost, legs, goals (l, 2), seconds) of a step with these legs to where the weight will be."""
         stance, pace = self.stance, float(self.stance.pace[k])
-        others = carries & (np.arange(len(carries)) != leg)
-        points = self.pressure_points(k, others)
-        on = nearest(points, capture)
+        on = nearest(self._without(k, legs, carries, capture)[0], capture)
         out = capture - on
         way = out / max(float(np.linalg.norm(out)), 1e-12)
-        stands = stance.soles[k, stance.owner == leg].mean(axis=0) + self.feet[leg] - stance.nominal[k]
-        seconds, goal = SWING, self.feet[leg]
+        stands = np.array([stance.soles[k, stance.owner == leg].mean(axis=0) + self.feet[leg] for leg in legs])
+        seconds, feet = self.swing, self.feet[list(legs)]
         for _ in range(2):  # a longer step takes longer
             there = ahead(capture, on + ROUND * way, pace, seconds)
-            goal = self.feet[leg] + way * max(float((there - stands) @ way) + ROUND, 0.0)
-            goal = landing.reached(stance, leg, goal, fall(self.x, self.v, on, pace, seconds)[0])
-            seconds = SWING + FARTHER * float(np.linalg.norm(goal - self.feet[leg]))
-        cost = float(np.linalg.norm(goal - self.feet[leg])) + 2.0 * max(APART - self._room(k, leg, goal)[0], 0.0)
-        return cost, leg, goal, seconds
+            far = max(float(((there - stands + stance.nominal[k]) @ way).min()) + ROUND, 0.0)
+            x = fall(self.x, self.v, on, pace, seconds)[0]
+            goals = np.array([landing.reached(stance, leg, self.feet[leg] + far * way, x) for leg in legs])
+            most = float(np.linalg.norm(goals - feet, axis=-1).max())
+            seconds = self.swing + FARTHER * most
+        room = min(self._room(k, leg, goal)[0] for leg, goal in zip(legs, goals, strict=True))
+        return most + 2.0 * max(APART - room, 0.0), legs, goals, seconds
+
+    def _without(self, k: int, legs: tuple[int, ...], carries: np.ndarray, capture: Array) -> tuple[Array, Array]:
+        """(s, 2) soles that carry but for these legs, and where over them the capture point (2,) gets in a step."""
+        points = self.pressure_points(k, carries & ~np.isin(np.arange(len(carries)), legs))
+        return points, ahead(capture, self.pressure(k, points, capture), float(self.stance.pace[k]), self.swing)
 
     def _apart(self, k: int, leg: int, goal: Array) -> Array:
         """The goal, but on the leg's own side of the other as far as the clip's foot is there."""
@@ -265,19 +279,16 @@ class Walker:
         to = stance.ankle[k, leg, :2] + goal - stance.ankle[k, other, :2] - theirs
         return float(to @ side), side
 
-    def _can_go_home(self, k: int, leg: int, carries: np.ndarray, capture: Array) -> bool:
-        """Whether the weight will be over the feet when this one is home."""
+    def _can_go_home(self, k: int, legs: tuple[int, ...], carries: np.ndarray, capture: Array) -> bool:
+        """Whether the weight will be over the feet when these are home."""
         if self.stance.times[k] > self.end - HOME:
             return True
-        others = carries & (np.arange(len(carries)) != leg)
-        points = self.pressure_points(k, others)
-        there = ahead(capture, self.pressure(k, points, capture), float(self.stance.pace[k]), SWING)
-        stance = self.stance
-        back = stance.soles[k, stance.owner == leg] + self.home - stance.nominal[k]
+        points, there = self._without(k, legs, carries, capture)
+        back = self.stance.soles[k, np.isin(self.stance.owner, legs)] + self.home - self.stance.nominal[k]
         return bool(np.linalg.norm(there - nearest(np.concatenate((points, back)), there)) < ROUND)
 
     def _swing(self, k: int) -> None:
-        """Move the feet in the air: a cubic to where they land, at rest there."""
+        """Move the feet in the air: to where they land, at rest there."""
         for leg in np.flatnonzero(self.due >= 0):
             left = (self.due[leg] - k) * self.h
             if self.since[leg] >= 0:
@@ -288,11 +299,8 @@ class Walker:
             if left <= self.h:
                 self.feet[leg], self.speed[leg] = self.goal[leg], 0.0
                 continue
-            way, v, h = self.goal[leg] - self.feet[leg], self.speed[leg], self.h
-            a = 6.0 * way / left**2 - 4.0 * v / left
-            j = -12.0 * way / left**3 + 6.0 * v / left**2
-            self.feet[leg] = self.feet[leg] + h * v + h * h * (a / 2.0 + h * j / 6.0)
-            self.speed[leg] = v + h * (a + h * j / 2.0)
+            at = self.feet[leg], self.speed[leg]
+            self.feet[leg], self.speed[leg] = landing.swung(*at, self.goal[leg], left, self.h)
 
     def lift(self, k: int) -> tuple[Array, Array]:
         """(L,) height of the feet in steps of our own [m], and its rate [m/s]."""

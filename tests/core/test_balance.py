@@ -13,7 +13,7 @@ from core.resample import hermite, rotations
 from core.rotation import angle, exp, multiply, rotate
 from core.situation import named
 
-from .figures import build
+from .figures import DOG, build
 from .test_react import actor_of, clip_of, hit_on, standing
 
 
@@ -354,3 +354,27 @@ def test_a_body_afloat_comes_back_by_itself(skeleton):
     most = float(shift.max())
     assert most == pytest.approx(1.0 / (np.e * found.pace[60]), rel=0.06)  # x = v t exp(-w t), and half a sample
     assert shift[found.times > blow.start + 2.0].max() < 0.05 * most
+
+
+def test_four_feet_step_by_diagonals(skeleton):
+    """Of two legs each steps alone; of four, those that stand on the two sides, before and behind, together."""
+    assert stance.read(actor_of(skeleton), standing(skeleton), 1.0).parties == ((0,), (1,))
+    assert stance._parties(["hand.L", "hand.R", "foot.L", "foot.R"]) == ((1, 2), (0, 3))
+    assert stance._parties(["foot.L", "foot.R", "foot.L", "foot.R"]) == ((0,), (1,), (2,), (3,))
+
+
+def test_a_dog_stays_steps_and_falls_in_that_order(skeleton):
+    """Pushed aside it trots: two feet at a time, on the diagonal; no foot slides, all are home in the end."""
+    dog = build(DOG, skin=True)
+    clip = standing(dog)
+    did = []
+    for impulse in (60.0, 80.0, 100.0, 130.0, 200.0):
+        found, plan = planned(dog, clip, impulse, (1.0, 0.0))
+        did.append(2 if plan.lost is not None or plan.astray else min(len(plan.moves), 1))
+        together = [{move.leg for move in plan.moves if move.start == start} for start in {m.start for m in plan.moves}]
+        assert all(tuple(sorted(legs)) in found.parties for legs in together)
+        if did[-1] < 2:
+            still = (plan.feet[:-1, :, 2] == 0.0) & (plan.feet[1:, :, 2] == 0.0)
+            assert np.abs(np.diff(plan.feet[..., :2], axis=0)[still]).max() < 1e-3
+            assert np.abs(plan.feet[-1]).max() < 1e-9
+    assert did == sorted(did) and set(did) == {0, 1, 2}, did
