@@ -1,9 +1,8 @@
 """Recovery steps: where the feet go when a blow takes the weight beyond them, and how the weight comes back.
 
 Everything is a deviation from the clip, so a clip without a blow has none: the clip balances itself, however
-an artist made it.  The weight is a linear inverted pendulum (`support`), the pressure under the feet that stand brings
-it back as far as they reach.  A foot that is in the air lands where the capture point will be, along the clip's own
-timing; where all feet stand, one is lifted and put there, and goes home later.
+an artist made it.  A foot that is in the air lands where the capture point will be, along the clip's own timing; where
+all feet stand, one is lifted and put there, and goes home later, of four those on a diagonal.
 """
 
 from collections.abc import Sequence
@@ -16,17 +15,14 @@ from .plan import Move, Plan, Span, Struck, Sweep
 from .rotation import Array
 from .stance import Stance
 from .support import ahead, fall, nearest, smooth
+from .weight import ROUND, Weight
 
-HASTE = 0.8  # how much farther than the capture point the pressure goes, as part of its way off
-ROUND = 0.05  # [m] by which soles reach beyond the line along their middle
-HELP, MORE = 0.08, 0.3  # [m] that arms and trunk do for the balance, and more towards the end of the reaction
 OUT = 0.01  # [m] that counts as off the clip
 NOTICE = 0.1  # [s] from a blow to the first decision
 SWING, LEG, FARTHER = 0.28, 0.9, 0.1  # [s] that a step takes of a leg of this length [m], and more per metre of way
 BRISK = 0.2  # [s] that it takes at least
 STRAINED = 0.4  # of a leg's length that feet are away from under the weight before they follow
 LATE = 0.1  # [s] before it lands in which a foot's goal stays
-FORESEEN, COARSE = 0.5, 6  # [s] that the weight's way is foreseen, and in how many samples at a time
 APART = 0.08  # [m] that a foot stays on its own side of the other
 HOME = 1.0  # [s] before the end from where feet that all stand go home whatever the balance
 ADRIFT = 0.15  # [m] that the weight may be off when the end comes near
@@ -35,7 +31,7 @@ LOST = 0.8  # of its height that the weight may be away from the feet before the
 Choice = tuple[float, tuple[int, ...], Array, float]
 
 
-class Walker:
+class Walker(Weight):
     """The weight and the feet of a body while it looks for its balance; one `advance` per sample.
 
     push: (K, 2) change of the weight's velocity in each sample [m/s].  struck: what blows do to the legs.
@@ -43,44 +39,15 @@ class Walker:
     """
 
     def __init__(self, stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> None:
-        self.stance, self.push, self.blows = stance, push, blows
-        self.give, self.knocks = 1.0 - struck.weak, struck.knocks
+        super().__init__(stance, 1.0 - struck.weak, blows[0])
+        self.push, self.blows, self.knocks = push, blows, struck.knocks
         self.sweeps = {sweep.start: sweep for sweep in struck.sweeps}
-        self.blow, self.end, self.stays = blows[0]
         legs = len(stance.limbs)
-        self.h = float(stance.times[1] - stance.times[0])
-        self.x, self.v, self.home = np.zeros(2), np.zeros(2), np.zeros(2)
-        self.feet, self.speed, self.goal = np.zeros((legs, 2)), np.zeros((legs, 2)), np.zeros((legs, 2))
-        self.since = np.full(legs, -1)  # sample at which a step of our own began
-        self.due = np.full(legs, -1)  # sample at which a foot in the air lands
         self.rise, self.swept, self.pull = np.zeros(legs), np.zeros(legs, dtype=bool), np.zeros(2)
         self.moves: list[Move] = []
         self.swing = max(SWING * float(np.sqrt(stance.length.mean() / LEG)), BRISK)
         self.lost: float | None = None
         self.astray = False  # not home when the end comes near
-
-    def pressure_points(self, k: int, legs: np.ndarray, feet: Array | None = None) -> Array:
-        """(s, 2) soles of the legs (L,) bool, off the clip's own balance; of weak legs, drawn to what else holds."""
-        owner = self.stance.owner
-        at = self.stance.soles[k] + (self.feet if feet is None else feet)[owner] - self.stance.nominal[k]
-        some = legs[owner]
-        if np.any(self.give[k, legs] < 1.0):
-            strong = at[some] if legs.sum() < 2 else at[some & (self.give[k, owner] >= self.give[k, legs].max())]
-            centre = strong.mean(axis=0)
-            at = centre + self.give[k, owner, None] * (at - centre)
-        return np.asarray(at[some])
-
-    def pressure(self, k: int, points: Array, capture: Array) -> Array:
-        """(2,) where the feet press to bring the weight home."""
-        wanted = capture + HASTE * (capture - self.home)
-        on = nearest(points, wanted)
-        over = wanted - on
-        return np.asarray(on + over * min(1.0, self.round(k) / max(float(np.linalg.norm(over)), 1e-12)))
-
-    def round(self, k: int) -> float:
-        """[m] by which the pressure gets beyond the soles' middle: the sole's own width, and arms and trunk."""
-        gone = (self.stance.times[k] - self.blow) / (self.end - self.blow)
-        return ROUND + HELP + MORE * float(smooth(gone))
 
     def advance(self, k: int) -> None:
         """From sample k to the next."""
@@ -91,7 +58,7 @@ class Walker:
         self._land(k)
         if k in self.sweeps:
             self._sweep(self.sweeps[k])
-        carries = self._stands(k)
+        carries = self.stands(k)
         capture = self.x + self.v / pace
         if carries.any():
             points = self.pressure_points(k, carries)
@@ -129,21 +96,17 @@ class Walker:
             return
         fade = self._fade(k)
         if now == 1.0:
-            slides = np.linalg.norm(self.feet - self.home, axis=-1)[fade & self._stands(k)]
+            slides = np.linalg.norm(self.feet - self.home, axis=-1)[fade & self.stands(k)]
             self.astray = bool(slides.max(initial=0.0) > OUT or np.linalg.norm(self.x - self.home) > ADRIFT)
         self.x, self.v, self.rise = self.home + left * (self.x - self.home), left * self.v, left * self.rise
         self.feet[fade] = self.home + left * (self.feet[fade] - self.home)
         self.speed = left * self.speed
 
-    def _stands(self, k: int) -> np.ndarray:
-        """(L,) bool, feet on the ground."""
-        return np.asarray(self.stance.down[k] & (self.since < 0))
-
     def _fade(self, k: int) -> np.ndarray:
         """(L,) bool, feet that go home with the rest: all but those on the ground that have a step to come."""
         last = self._sample(self.end - CLOSED)
         steps = [self.stance.stays(k, leg) < last for leg in range(len(self.feet))]
-        return ~(self._stands(k) & np.array(steps))
+        return ~(self.stands(k) & np.array(steps))
 
     def _sample(self, time: float) -> int:
         return int(np.ceil((time - float(self.stance.times[0])) / self.h - 1e-6))
@@ -176,29 +139,12 @@ class Walker:
             if landing.is_last(stance, due, leg, self._sample(self.end - CLOSED)):
                 self.goal[leg] = self.home
                 continue
-            x, v = self._foreseen(k, due)
+            x, v = self.foreseen(k, due)
             off = x + v / float(stance.pace[due]) - self.home
             size = float(np.linalg.norm(off))
             part = landing.part(size) * (1.0 if self.stays else landing.beyond(stance, due, size, self.end - HOME))
             goal = landing.reached(stance, leg, self.home + part * off + self.knocks[k, leg], x)
             self.goal[leg] = self._apart(due, leg, goal)
-
-    def _foreseen(self, k: int, due: int) -> tuple[Array, Array]:
-        """The weight and its velocity at a later sample, as the clip's contacts and the pressure go on."""
-        stance, x, v = self.stance, self.x, self.v
-        feet = np.where(self.due[:, None] >= 0, self.goal, self.feet)
-        due = min(due, k + int(FORESEEN / self.h))
-        while k < due:
-            until, pace = min(due, k + COARSE, stance.until[k]), float(stance.pace[k])
-            seconds = (until - k) * self.h
-            carries = stance.down[k] & ((self.since < 0) | (self.due <= k))
-            if carries.any():
-                p = self.pressure(k, self.pressure_points(k, carries, feet), x + v / pace)
-                x, v = fall(x, v, p, pace, seconds)
-            else:
-                x = x + seconds * v
-            k = until
-        return x, v
 
     def _decide(self, k: int, carries: np.ndarray, points: Array, capture: Array) -> None:
         """Lift feet where all stand: to catch the weight, or to go home."""

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from core import situation as situations
-from core import steps, tuning
+from core import tuning, weight
 from core.blows import Hit
 from core.quality import rule
 from core.react import react, run
@@ -42,7 +42,7 @@ GRID = {
     "SOFT": (0.1, 0.25, 0.4, 0.55),
     "HASTE": (0.6, 0.8, 1.0, 1.2, 1.5),
 }
-CONSTANTS = {"SOFT": tuning, "HASTE": steps}
+CONSTANTS = {"SOFT": tuning, "HASTE": weight}
 PLAIN, TURN = 10.0, 15.0  # [cm] way of the struck point, [deg] turn of the chest, hit there or above, that show plainly
 GRADES = {"good": 0.0, "less good": 0.5, "bad": 1.0}
 BUDGET, PROCESSES = 30, 2  # sets that are tried at most

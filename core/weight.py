@@ -1,0 +1,78 @@
+"""The weight over the feet that stand: where they press, and where it goes.
+
+The weight is a linear inverted pendulum (`support`); the pressure under the feet brings it back as far as they reach.
+"""
+
+import numpy as np
+
+from .plan import Span
+from .rotation import Array
+from .stance import Stance
+from .support import fall, nearest, smooth
+
+HASTE = 0.8  # how much farther than the capture point the pressure goes, as part of its way off
+ROUND = 0.05  # [m] by which soles reach beyond the line along their middle
+HELP, MORE = 0.08, 0.3  # [m] that arms and trunk do for the balance, and more towards the end of the reaction
+FORESEEN, COARSE = 0.5, 6  # [s] that the weight's way is foreseen, and in how many samples at a time
+
+
+class Weight:
+    """State of weight and feet off the clip, at a sample.
+
+    give: (K, L) what is left of the legs' strength.  blow: the span of the one that has landed last.
+    x, v: (2,) of the weight [m], [m/s].  home: (2,) where it is to go.  feet, speed, goal: (L, 2) of the feet.
+    since: (L,) sample at which a step of our own began, due: (L,) at which a foot in the air lands, -1: none.
+    """
+
+    def __init__(self, stance: Stance, give: Array, blow: Span) -> None:
+        self.stance, self.give = stance, give
+        self.blow, self.end, self.stays = blow
+        legs = len(stance.limbs)
+        self.h = float(stance.times[1] - stance.times[0])
+        self.x, self.v, self.home = np.zeros(2), np.zeros(2), np.zeros(2)
+        self.feet, self.speed, self.goal = np.zeros((legs, 2)), np.zeros((legs, 2)), np.zeros((legs, 2))
+        self.since, self.due = np.full(legs, -1), np.full(legs, -1)
+
+    def stands(self, k: int) -> np.ndarray:
+        """(L,) bool, feet on the ground."""
+        return np.asarray(self.stance.down[k] & (self.since < 0))
+
+    def pressure_points(self, k: int, legs: np.ndarray, feet: Array | None = None) -> Array:
+        """(s, 2) soles of the legs (L,) bool, off the clip's own balance; of weak legs, drawn to what else holds."""
+        owner = self.stance.owner
+        at = self.stance.soles[k] + (self.feet if feet is None else feet)[owner] - self.stance.nominal[k]
+        some = legs[owner]
+        if np.any(self.give[k, legs] < 1.0):
+            strong = at[some] if legs.sum() < 2 else at[some & (self.give[k, owner] >= self.give[k, legs].max())]
+            centre = strong.mean(axis=0)
+            at = centre + self.give[k, owner, None] * (at - centre)
+        return np.asarray(at[some])
+
+    def pressure(self, k: int, points: Array, capture: Array) -> Array:
+        """(2,) where the feet press to bring the weight home."""
+        wanted = capture + HASTE * (capture - self.home)
+        on = nearest(points, wanted)
+        over = wanted - on
+        return np.asarray(on + over * min(1.0, self.round(k) / max(float(np.linalg.norm(over)), 1e-12)))
+
+    def round(self, k: int) -> float:
+        """[m] by which the pressure gets beyond the soles' middle: the sole's own width, and arms and trunk."""
+        gone = (self.stance.times[k] - self.blow) / (self.end - self.blow)
+        return ROUND + HELP + MORE * float(smooth(gone))
+
+    def foreseen(self, k: int, due: int) -> tuple[Array, Array]:
+        """The weight and its velocity at a later sample, as the clip's contacts and the pressure go on."""
+        stance, x, v = self.stance, self.x, self.v
+        feet = np.where(self.due[:, None] >= 0, self.goal, self.feet)
+        due = min(due, k + int(FORESEEN / self.h))
+        while k < due:
+            until, pace = min(due, k + COARSE, stance.until[k]), float(stance.pace[k])
+            seconds = (until - k) * self.h
+            carries = stance.down[k] & ((self.since < 0) | (self.due <= k))
+            if carries.any():
+                p = self.pressure(k, self.pressure_points(k, carries, feet), x + v / pace)
+                x, v = fall(x, v, p, pace, seconds)
+            else:
+                x = x + seconds * v
+            k = until
+        return x, v
