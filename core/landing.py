@@ -9,7 +9,7 @@ from .stance import REST, Stance
 FREE = 0.03  # [m] that the pressure under a foot makes up for without the foot being put elsewhere
 BACK, WALK = 0.6, 1.2  # of what is off that a foot brings home until the next one lands, and [m/s] at most
 BRIEF = 0.15  # [s] that a foot stands at least
-STRIDE = 0.5  # of a leg's length that it reaches from under the weight
+STRIDE, SUNK = 0.5, 0.12  # of a leg's length that it reaches from under the weight, and that hips sink for it
 LIFT, HIGHER, HIGHEST, SHORT = 0.05, 0.12, 0.12, 0.12  # [m] that a step rises, more per metre, at most; and of a leg
 DRAGGED, SUDDEN = 0.018, 0.6  # [m] that a foot rises which a blow knocks off the ground, and power of time by which
 
@@ -57,10 +57,20 @@ def is_last(stance: Stance, due: int, leg: int, last: int) -> bool:
     return not own and not 0 <= again <= last
 
 
-def reached(stance: Stance, leg: int, goal: Array, x: Array) -> Array:
-    """The goal (2,), or as far as the leg gets from under the weight at x (2,)."""
-    way, far = goal - x, STRIDE * float(stance.length[leg])
-    return np.asarray(x + way * min(1.0, far / max(float(np.linalg.norm(way)), 1e-12)))
+def reached(stance: Stance, k: int, leg: int, goal: Array, x: Array) -> Array:
+    """The goal (2,), or as far as the leg gets at sample k with the weight at x (2,): STRIDE from under it, and no
+    farther from its hip, sunk a little, than it is long, or than it gets in the clip."""
+    length = float(stance.length[leg])
+    goal = x + _within(goal - x, STRIDE * length)
+    own = stance.ankle[k, leg] - stance.hip[k, leg]
+    high = abs(float(own[2])) - SUNK * length
+    far = float(np.sqrt(max(length**2 - high**2, 0.0)))
+    return np.asarray(x - own[:2] + _within(own[:2] + goal - x, max(far, float(np.linalg.norm(own[:2])))))
+
+
+def _within(way: Array, most: float) -> Array:
+    """The way (2,), no longer than that."""
+    return np.asarray(way * min(1.0, most / max(float(np.linalg.norm(way)), 1e-12)))
 
 
 def swung(at: Array, v: Array, goal: Array, left: float, h: float) -> tuple[Array, Array]:

@@ -143,7 +143,7 @@ class Walker(Weight):
             off = x + v / float(stance.pace[due]) - self.home
             size = float(np.linalg.norm(off))
             part = landing.part(size) * (1.0 if self.stays else landing.beyond(stance, due, size, self.end - HOME))
-            goal = landing.reached(stance, leg, self.home + part * off + self.knocks[k, leg], x)
+            goal = landing.reached(stance, due, leg, self.home + part * off + self.knocks[k, leg], x)
             self.goal[leg] = self._apart(due, leg, goal)
 
     def _decide(self, k: int, carries: np.ndarray, points: Array, capture: Array) -> None:
@@ -197,7 +197,7 @@ class Walker(Weight):
             there = ahead(capture, on + ROUND * way, pace, seconds)
             far = max(float(((there - stands + stance.nominal[k]) @ way).min()) + ROUND, 0.0)
             x = fall(self.x, self.v, on, pace, seconds)[0]
-            goals = np.array([landing.reached(stance, leg, self.feet[leg] + far * way, x) for leg in legs])
+            goals = np.array([landing.reached(stance, k, leg, self.feet[leg] + far * way, x) for leg in legs])
             most = float(np.linalg.norm(goals - feet, axis=-1).max())
             seconds = self.swing + FARTHER * most
         room = min(self._room(k, leg, goal)[0] for leg, goal in zip(legs, goals, strict=True))
