@@ -5,6 +5,7 @@
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -117,7 +118,20 @@ class Reaction:
             return sum(turns[1:], turns[0]), sum(travels[1:], travels[0])
         at = np.clip(times, self.times[0], self.times[-1])
         amount = (self.amount(times)[:, None] * self.weights)[..., None]
-        return amount * hermite(self.times, self.turn, at), amount * hermite(self.times, self.travel, at)
+        turn, (since, fading) = hermite(self.times, self.turn, at), self._fading
+        if fading is not self.turn and (late := times > since).any():
+            whole = self.weights >= 1.0  # what shows in part would be seen to jump
+            turn[np.ix_(late, whole)] = hermite(self.times, fading[:, whole], at[late])
+        return amount * turn, amount * hermite(self.times, self.travel, at)
+
+    @cached_property
+    def _fading(self) -> tuple[float, Array]:
+        """Until when the reaction shows in full [s], and its turns from there on: back by the shorter way, for a joint
+        that has come round wholly must not be seen to turn back."""
+        full = np.flatnonzero(self.amount(self.times) >= 1.0)
+        if not len(full):
+            return np.inf, self.turn
+        return float(self.times[full[-1]]), unwound(self.turn, int(full[-1]))
 
     def poses(self, clip: Clip) -> tuple[Array, Array]:
         """World poses of all bodies (T, n, 4), (T, n, 3) [canonical m] at the clip's frames."""

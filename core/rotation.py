@@ -140,16 +140,20 @@ def continuous(q: Array, axis: int = 0) -> Array:
     return np.moveaxis(q * signs[..., None], 0, axis)
 
 
-def unwound(turn: Array) -> Array:
-    """Rotation vectors (K, n, 3) made continuous in time past half a turn (the wrong-shortest-path problem)."""
+def unwound(turn: Array, shortest: int = 0) -> Array:
+    """Rotation vectors (K, n, 3) made continuous in time past half a turn (the wrong-shortest-path problem), both ways
+    from the sample `shortest`, which turns by the shorter way."""
     if np.einsum("kni,kni->kn", turn, turn).max(initial=0.0) < 9.0:  # nothing comes near half a turn
         return turn
     out = turn.copy()
-    for k in range(1, len(out)):
+    rows = [(k, k - 1) for k in range(shortest + 1, len(out))] + [(k, k + 1) for k in range(shortest - 1, -1, -1)]
+    for k, before in [(shortest, None), *rows]:
         length = np.linalg.norm(out[k], axis=-1, keepdims=True)
-        around = out[k] * (1.0 - 2.0 * np.pi / np.maximum(length, 1e-12))
-        nearer = np.linalg.norm(around - out[k - 1], axis=-1) < np.linalg.norm(out[k] - out[k - 1], axis=-1)
-        out[k] = np.where((nearer & (length[..., 0] > 1e-9))[:, None], around, out[k])
+        beside = out[k] if before is None else out[before]
+        axis = np.where(length > 1e-9, out[k], beside)  # no turn at all has no axis of its own
+        axis /= np.maximum(np.linalg.norm(axis, axis=-1, keepdims=True), 1e-12)
+        near = 0.0 if before is None else np.einsum("ni,ni->n", beside, axis)[:, None]
+        out[k] += 2.0 * np.pi * np.round((near - length) / (2.0 * np.pi)) * axis
     return out
 
 
