@@ -5,7 +5,7 @@ import bpy
 from . import (
     bone_properties,
     controls_panel,
-    figures,
+    memory,
     operators_blend,
     operators_engine,
     operators_files,
@@ -42,6 +42,7 @@ _command = None
 def register():
     """Everything that Blender has to know of; `unregister` takes it back in reverse."""
     global _command
+    memory.register()
     records.register()
     properties.register()
     bone_properties.register()
@@ -66,7 +67,7 @@ def unregister():
     bone_properties.unregister()
     properties.unregister()
     records.unregister()
-    figures.forget()
+    memory.unregister()
 
 
 def _run(argv):

@@ -1,5 +1,6 @@
 """Actions in every Blender: 4.2 and 4.3 keep curves on the action, 4.4 and later in a slot's channel bag."""
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -9,6 +10,8 @@ import numpy as np
 from ..core.rotation import Array
 
 LAYERED = hasattr(bpy.types, "ActionSlot")
+
+BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)$')
 
 QUATERNION_DEFAULT = (1.0, 0.0, 0.0, 0.0)
 LINEAR, BEZIER = 1, 2  # values of Keyframe.interpolation
@@ -51,6 +54,17 @@ class Curve(NamedTuple):
 def bone_path(bone: str, prop: str) -> str:
     """RNA path of a pose bone's property from its object, quoted as Blender quotes it."""
     return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{prop}'
+
+
+def bone_and_property(path: str) -> tuple[str | None, str]:
+    """The bone that an RNA path from an object is about, None where it is about none, and what follows it."""
+    match = BONE_PATH.match(path)
+    return (re.sub(r"\\(.)", r"\1", match.group(1)), match.group(2)) if match else (None, path)
+
+
+def bone_of(path: str) -> str | None:
+    """The bone that an RNA path from an object is about, or None."""
+    return bone_and_property(path)[0]
 
 
 def slot_of(user: Any) -> Any:

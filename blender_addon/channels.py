@@ -7,6 +7,14 @@ import numpy as np
 
 from ..core.rotation import Array
 
+# Of rotation modes: the property that they put in force, where it isn't Euler angles.
+ROTATION = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+
+
+def rotation_property(mode: str) -> str:
+    """The property that a rotation mode puts in force."""
+    return ROTATION.get(mode, "rotation_euler")
+
 
 @dataclass(frozen=True, eq=False)
 class Channels:

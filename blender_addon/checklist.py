@@ -50,21 +50,15 @@ def worst(items):
 
 
 def _armature(armature):
-    if armature.library is not None:
-        text = "'{}' is linked from another file, so that nothing can be added to it.".format(armature.name)
-        return Item("armature", REFUSE, text, "Choose Object > Library Override > Make.", OVERRIDE)
-    override = armature.override_library
-    if override is not None and override.is_system_override:
-        text = "The library override of '{}' is not editable.".format(armature.name)
-        return Item("armature", REFUSE, text, "Choose Object > Library Override > Make.", OVERRIDE)
-    kind = ", a library override" if override is not None else ""
+    if found := rig.uneditable(armature):
+        return Item("armature", REFUSE, *found, OVERRIDE)
+    kind = ", a library override" if armature.override_library is not None else ""
     return Item("armature", OK, "'{}', {} bones{}.".format(armature.name, len(armature.data.bones), kind))
 
 
 def _pose(armature):
-    if armature.data.pose_position == "REST":
-        text = "The armature shows its rest position, and the clip doesn't play."
-        return Item("pose", REFUSE, text, "Switch it to pose position in its data properties.", "SHOW_POSE")
+    if found := rig.resting(armature):
+        return Item("pose", REFUSE, *found, "SHOW_POSE")
     return Item("pose", OK, "The armature shows its pose.")
 
 

@@ -1,6 +1,6 @@
 """Whether an operator can run, with the reason and the cure where it can't.  Cheap: panels ask at every redraw."""
 
-from . import actions
+from . import actions, rig
 
 
 def armature_of(context):
@@ -27,14 +27,9 @@ def editable(operator, context):
     """An armature is active whose changes Blender keeps."""
     if not armature(operator, context):
         return False
-    found = armature_of(context)
-    if found.library is not None:
-        operator.poll_message_set("The armature is linked. Choose Object > Library Override > Make first.")
-        return False
-    if found.override_library is not None and found.override_library.is_system_override:
-        operator.poll_message_set("The armature's library override isn't editable. Make it editable first.")
-        return False
-    return True
+    if found := rig.uneditable(armature_of(context)):
+        operator.poll_message_set(" ".join(found))
+    return not found
 
 
 def animated(operator, context):

@@ -39,7 +39,7 @@ def candidates(body, among=None):
 
 def _candidate(body, action, slot, names):
     keyed = actions.curves_of(action, slot)
-    touched = {bone_of(curve.data_path) for curve in keyed} & names
+    touched = {actions.bone_of(curve.data_path) for curve in keyed} & names
     frames = actions.key_range(keyed) or (0.0, 0.0)
     identifier = "" if slot is None else slot.identifier
     return Candidate(action.name, identifier, title(action.name, body.name), len(touched), frames[1] - frames[0])
@@ -54,12 +54,6 @@ def curves_of(chosen):
 def key_range(chosen):
     """First and last key of what a candidate would play, (0, 0) where its curves have none."""
     return actions.key_range(curves_of(chosen)) or (0.0, 0.0)
-
-
-def bone_of(path):
-    """The bone that an RNA path belongs to, or ""."""
-    match = clip.BONE_PATH.match(path)
-    return re.sub(r"\\(.)", r"\1", match.group(1)) if match else ""
 
 
 def title(action, armature):
@@ -170,8 +164,8 @@ def _left_behind(body, data):
     keyed = list(actions.curves_of(data.action, actions.slot_of(data)))
     for strip in source.strips_in_force(body):
         keyed += actions.curves_of(strip.action, actions.slot_of(strip))
-    matches = [clip.BONE_PATH.match(curve.data_path) for curve in keyed]
-    return {(bone_of(m.group(0)), m.group(2)) for m in matches if m is not None}
+    pairs = {actions.bone_and_property(curve.data_path) for curve in keyed}
+    return {(bone, field) for bone, field in pairs if bone is not None}
 
 
 def _to_rest(body, left):

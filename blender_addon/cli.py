@@ -62,8 +62,8 @@ def _react(several):
     _input(command)
     _hit(command)
     command.add_argument("--stumble", metavar="ACTION", help="an action that takes over from the hit on")
-    times = {"metavar": ("IN", "OUT"), "default": blending.STUMBLE}
-    command.add_argument("--stumble-times", type=number, nargs=2, help="[s] of its transition", **times)
+    text = "[s] of its transition; default {:g} {:g}".format(*blending.STUMBLE)
+    command.add_argument("--stumble-times", type=number, nargs=2, metavar=("IN", "OUT"), help=text)
     command.add_argument(
         "--key-tolerance", type=tolerance, default=0.0, metavar="DEG", help="fewer keys, off by so much; 0: all frames"
     )
@@ -71,7 +71,7 @@ def _react(several):
         "--then", metavar="FILE/ACTION", help="go over to this action afterwards (getting up): FILE, an action, or both"
     )
     command.add_argument(
-        "--then-blend", type=seconds, default=0.5, metavar="S", help="in which it takes over; default 0.5"
+        "--then-blend", type=seconds, metavar="S", help="in which it takes over; default 0.5"
     )
     command.add_argument("--out", metavar="FILE", help="result as .blend, .fbx, .glb or .bvh")
     command.add_argument("--report", metavar="FILE.json", help="what was done, and measurements of it")

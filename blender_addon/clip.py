@@ -9,8 +9,6 @@ from . import continuation, source, timing
 from .fk import turns
 from .sampling import (
     BONE,
-    BONE_PATH,
-    OBJECT_ROTATION,
     sample,
     sample_curves,
     sample_scene,
@@ -22,8 +20,6 @@ from .sampling import (
 
 __all__ = [
     "BONE",
-    "BONE_PATH",
-    "OBJECT_ROTATION",
     "read",
     "read_on",
     "reading",

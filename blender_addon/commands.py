@@ -35,7 +35,7 @@ from . import (
 from . import filmstrip as film
 from . import job as jobs
 from . import recipe as recipes
-from .outputs import Outputs
+from .outputs import Outputs, folder
 
 # Moments of a film strip [s] from each hit; the last one stands for the end of the reaction.
 STRIP = (-0.1, 0.0, 0.1, 0.2, 0.35, 0.55, 0.9, 1.5, math.inf)
@@ -80,12 +80,13 @@ def react(options):
     """Let the character of a file take a hit."""
     wanted = {"out": options.out, "report": options.report, "preview": options.preview}
     watch = Watch()
+    _require_together(options)
     with Outputs(wanted, _inputs(options)) as outputs:
         hits = recipes.Recipe(_hits(options), key_tolerance=options.key_tolerance)
         opened = files.open_input(options.input, options.clip, options.armature, options.action)
         if options.then is not None:
             then = takeover.bring(bpy.data.objects[opened.armature], options.then)
-            hits = replace(hits, then=then, then_seconds=options.then_blend)
+            hits = replace(hits, then=then, then_seconds=options.then_blend or hits.then_seconds)
         stumbled = _stumble(opened, hits, options) if options.stumble else None
         done = _react(opened, hits, watch, extend=not _is_blend(options.input))
         done.report["stumble"] = stumbled
@@ -94,11 +95,17 @@ def react(options):
     return 0
 
 
+def _require_together(options):
+    """Refuse options that say how something is done which isn't asked for."""
+    for option, other in (("then_blend", "then"), ("stumble_times", "stumble")):
+        if getattr(options, option) is not None and getattr(options, other) is None:
+            text = "--{} has no effect without --{}. Give that too, or leave it out."
+            raise SituationError(text.format(option.replace("_", "-"), other))
+
+
 def library(options):
     """Let the character take every hit of a recipe, each to a file for an engine."""
-    out, takes, plan = Path(options.out), [], batch.load(options.recipe)
-    if out.exists() and not out.is_dir():
-        raise importing.FileError("'{}' is a file. Name a folder for the takes.".format(out))
+    out, takes, plan = folder(options.out, "takes"), [], batch.load(options.recipe)
     with Outputs({"report": options.report}, (options.input, options.clip, options.recipe)) as outputs:
         plan = batch.expanded(options, plan)
         for told in batch.run(options, plan, lambda opened, hits: _react(opened, hits, Watch(), extend=False)):
@@ -127,12 +134,10 @@ def grade(options):
 
 def demo(options):
     """The main job on the built-in character."""
-    folder = Path(options.out)
-    if folder.exists() and not folder.is_dir():
-        raise importing.FileError("'{}' is a file. Name a folder for the results.".format(folder))
+    into = folder(options.out, "results")
     wanted = {"out": "demo.blend", "fbx": "demo.fbx", "preview": "demo.png", "report": "demo.json"}
     watch = Watch()
-    with Outputs({kind: folder / name for kind, name in wanted.items()}) as outputs:
+    with Outputs({kind: into / name for kind, name in wanted.items()}) as outputs:
         bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
         rig = demo_character.build(bpy.context)
         opened = files.Opened(rig.name, rig.animation_data.action.name, "the demo's own walk")
@@ -181,7 +186,8 @@ def _stumble(opened, hits, options):
     """Blend the stumble action in from the first hit on; what the report tells of it."""
     armature = bpy.data.objects[opened.armature]
     times = recipes.frames(bpy.context, armature, [hit for hit in hits.hits if hit.enabled])
-    return blending.stumble(bpy.context, armature, options.stumble, float(min(times)), *options.stumble_times,
+    transition = options.stumble_times or blending.STUMBLE
+    return blending.stumble(bpy.context, armature, options.stumble, float(min(times)), *transition,
                             settings.roles(armature))  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..core import cycle
 from ..core.rotation import conjugate, from_matrix, multiply, orthonormal, rotate
 from . import delta, fk, sampling, timing
+from .channels import rotation_property
 
 # Poses nearer than this part of the figure's size are the same.
 SAME = 1e-5
@@ -175,12 +176,7 @@ def _close_bones(loop, bones, channels, ends, matrices, end_matrices, k, share):
     turn = cycle.closed(turn, first_turn, end_turn[3], share)
     location += share[:, None, None] * (last_location - first_location)
     scale = channels.scale + share[:, None, None] * (ends.scale[3] - ends.scale[0])
-    fields = {"quaternion": channels.quaternion.copy(), "euler": channels.euler.copy()}
-    fields["axis_angle"] = channels.axis_angle.copy()
-    for bone in np.flatnonzero(changed):
-        field = sampling.BONE[sampling.OBJECT_ROTATION.get(channels.modes[bone], "rotation_euler")][0]
-        fields[field][:, bone] = stored(channels.modes[bone], fields[field][:, bone], turn[:, bone])
-    return replace(channels, location=location, scale=scale, **fields)
+    return replace(turned(channels, turn, np.flatnonzero(changed)), location=location, scale=scale)
 
 
 def _lead(bones, bone, matrices):
@@ -216,6 +212,16 @@ def _close_object(loop, channels, ends, base, k, share):
         object_location=(heads - base[:3, 3]) @ linear.T,
         object_rotation=stored(channels.object_mode, channels.object_rotation, turn),
     )
+
+
+def turned(channels, turn, bones):
+    """Channels in which the bases of some bones have the rotations turn (K, n, 4)."""
+    fields = {name: getattr(channels, name).copy() for name in ("quaternion", "euler", "axis_angle")}
+    for bone in bones:
+        mode = channels.modes[bone]
+        values = fields[sampling.BONE[rotation_property(mode)][0]]
+        values[:, bone] = stored(mode, values[:, bone], turn[:, bone])
+    return replace(channels, **fields)
 
 
 def stored(mode, base, turn):

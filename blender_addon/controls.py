@@ -12,8 +12,9 @@ import numpy as np
 from ..core import probing
 from ..core.progress import portion
 from ..core.roles import base_role
-from . import actions, influence, layer_undo, nla
-from .layer_curves import driven_channels, rotation_property
+from . import actions, influence, layer_undo
+from .channels import rotation_property
+from .layer_curves import driven_channels
 from .puppet import Block
 
 # Bones that a reaction moves, or carries; what else deforms hangs on them.
@@ -114,7 +115,7 @@ def find(puppet, held, parents, chosen=()):
     chosen: controls that the artist has named.
     """
     armature = puppet.armature
-    keyed = _keyed(armature)
+    keyed = {channel.path for channel in layer_undo.keyed_below(armature)}
     pose = puppet.show()
     motions = probing.joint_motions(parents, pose, puppet.length)
     tried = yield from _tried(puppet, _candidates(armature, held, keyed, chosen))
@@ -148,15 +149,6 @@ def _rank(item, motions, keyed, chosen, most):
     if not own and item.reach[most].all():
         return (WHOLE, True, item.spread)
     return (JOINTS, not own, -item.spread)
-
-
-def _keyed(armature):
-    """The paths of the channels that what plays on the armature keys."""
-    data = armature.animation_data
-    if data is None:
-        return set()
-    ours = layer_undo.own_actions(armature)
-    return {channel.path for channel in nla.keyed_channels(data, nla.read_stack(data), ours)}
 
 
 def _candidates(armature, owned, keyed, chosen):

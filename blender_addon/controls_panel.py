@@ -8,6 +8,7 @@ from ..core.errors import CoreError
 from ..core.progress import run
 from . import checks, control_rig, properties, settings, timing
 from .clip import sample
+from .memory import memory
 from .panels import SubPanel, wrapped
 
 
@@ -55,7 +56,7 @@ def look(context, armature):
     return text.format(name, owner or "the rig"), found
 
 
-_known: dict[str, dict[str, list[str]]] = {}
+_known = memory()
 
 
 class DYNAMICS_PT_controls(SubPanel, Panel):
@@ -100,4 +101,3 @@ def unregister():
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)
     delattr(PoseBone, control_rig.MAP)
-    _known.clear()

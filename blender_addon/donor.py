@@ -14,6 +14,7 @@ import numpy as np
 from ..core.rotation import conjugate, from_matrix, multiply, orthonormal, rotate
 from . import actions, choosing, delta, fk, importing, source
 from . import clip as clips
+from .channels import rotation_property
 from .choosing import InputError
 
 # Rest poses within these count as alike.
@@ -84,7 +85,7 @@ def _common(path, name, body, giver):
 
 
 def _missing(name, body, chosen):
-    keyed = {choosing.bone_of(curve.data_path) for curve in choosing.curves_of(chosen)} - {""}
+    keyed = {actions.bone_of(curve.data_path) for curve in choosing.curves_of(chosen)} - {None}
     missing = sorted(keyed - {bone.name for bone in body.data.bones})
     if not missing:
         return []
@@ -172,9 +173,9 @@ def _carry(body, giver, common, chosen, own):
         lead = multiply(turn, lead) if root else lead
         target = multiply(multiply(conjugate(_turns([mine])[0]), lead), turned[:, i])
         mode = channels.modes[i]
-        base = getattr(channels, clips.BONE[_rotation_field(mode)][0])[:, i]
+        base = getattr(channels, clips.BONE[rotation_property(mode)][0])[:, i]
         values = delta.rotation_value(mode, base, delta.rotation_delta(mode, base, target))
-        curves += _curves(name, _rotation_field(mode), values)
+        curves += _curves(name, rotation_property(mode), values)
         if np.ptp(channels.location[:, i], axis=0).max() > STILL * reach:
             head = size * (rotate(_turns([theirs])[0], channels.location[:, i]) + theirs[:3, 3])
             head = rotate(turn, head) if root else head
@@ -193,17 +194,13 @@ def _key_frames(curve):
     return values[0::2].astype(np.float64)
 
 
-def _rotation_field(mode):
-    return clips.OBJECT_ROTATION.get(mode, "rotation_euler")
-
-
 def _curves(bone, field, values):
     path = actions.bone_path(bone, field)
     return [actions.Curve(actions.Channel(path, k), bone, values[:, k]) for k in range(values.shape[-1])]
 
 
 def _object_curves(channels):
-    named = {"location": channels.object_location, _rotation_field(channels.object_mode): channels.object_rotation}
+    named = {"location": channels.object_location, rotation_property(channels.object_mode): channels.object_rotation}
     return [
         actions.Curve(actions.Channel(path, k), "Object Transforms", values[:, k])
         for path, values in named.items()

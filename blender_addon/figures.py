@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from . import control_rig, job
+from .memory import memory
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Figure:
     note: str
 
 
-_known: dict[tuple[str, tuple[str, ...]], Figure] = {}
+_known = memory()
 
 
 def _key(armature):
@@ -48,8 +49,3 @@ def find_out(context, armature, roles):
     """Analyse the rig and remember the result."""
     body = control_rig.read(context, armature, roles)
     return keep(armature, body.anatomy, body.skeleton.names)
-
-
-def forget():
-    """Forget every rig."""
-    _known.clear()

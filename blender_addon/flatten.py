@@ -82,7 +82,7 @@ def _sampled(context, armature, channels, frames):
     for channel in sorted(channels):
         view = sampling.slot_of(shown, armature, index, channel)
         if view is not None:
-            group = sampling.bone_of(channel.path) or "Object Transforms"
+            group = actions.bone_of(channel.path) or "Object Transforms"
             curves.append(Curve(channel, group, view.copy()))
     return curves
 

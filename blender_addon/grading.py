@@ -1,6 +1,5 @@
 """The command `quality`: which clips are meant, read one after the other, and the verdict on them."""
 
-from pathlib import Path
 
 import bpy
 import numpy as np
@@ -43,12 +42,10 @@ def _read(path, clip, armature, action):
 
 def _other(options):
     """The clip of --against: FILE, FILE/ACTION, or an action of INPUT."""
-    named = Path(options.against)
-    if named.suffix.lower() in importing.FORMATS:
-        return _read(named, None, None, None)
-    if named.parent.suffix.lower() in importing.FORMATS:
-        return _read(named.parent, None, None, named.name)
-    return _read(options.input, options.clip, options.armature, options.against)
+    path, action = importing.file_and_action(options.against)
+    if path is not None:
+        return _read(path, None, None, action)
+    return _read(options.input, options.clip, options.armature, action)
 
 
 def _hit(options, actor, clip):

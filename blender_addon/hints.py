@@ -5,7 +5,7 @@ Cheap: the panel asks at every redraw.
 
 from typing import NamedTuple
 
-from . import actions, checks, layer_undo, moves, nla, records, staleness, timing
+from . import actions, checks, layer_undo, moves, nla, records, rig, staleness, timing
 
 
 class Hint(NamedTuple):
@@ -24,7 +24,7 @@ def of(context, found):
     """The hints on an armature."""
     data = found.animation_data
     if found.library is not None:
-        return [Hint("The armature is linked. Choose Object > Library Override > Make first.")]
+        return [Hint(" ".join(rig.uneditable(found)))]
     if not checks.has_animation(data):
         return [Hint("The armature has no animation. Give it an action that moves.")]
     if data.use_tweak_mode:

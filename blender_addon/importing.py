@@ -55,6 +55,14 @@ def add(path):
     return stances
 
 
+def file_and_action(text):
+    """(path or None, action or None) of FILE, FILE/ACTION, or the name of an action."""
+    for path, action in ((Path(text), None), (Path(text).parent, Path(text).name)):
+        if path.suffix.lower() in FORMATS:
+            return path, action
+    return None, text
+
+
 def check(path):
     """The path as Path, if it is a whole file of a format we read; FileError with the cure where not."""
     path = Path(path)

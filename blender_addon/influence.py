@@ -5,8 +5,8 @@ What goes through other objects, curves or meshes is not seen here: whoever uses
 
 import numpy as np
 
+from .actions import bone_of
 from .rig import chain
-from .sampling import bone_of
 
 
 def reach(armature):

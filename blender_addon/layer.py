@@ -110,13 +110,16 @@ def remove(context: Any, rig: Any, name: str) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def rename(rig: Any, name: str, wanted: str) -> str:
-    """Give a reaction with its actions and tracks another name; returns the name it got.  LayerError as `remove`."""
+def rename(rig: Any, name: str, wanted: str, *, exactly: bool = False) -> str:
+    """Give a reaction with its actions and tracks another name; returns the name it got.  LayerError as `remove`.
+
+    exactly: that very name, though an action of somebody else may have it.
+    """
     index = rig.parametric_dynamics_reactions.find(name)
     if index < 0:
         raise LayerError(f"'{rig.name}' has no reaction '{name}'. Choose one of the list.")
     record, anim = rig.parametric_dynamics_reactions[index], rig.animation_data
-    final = name if wanted == name else _free_name(rig, wanted)
+    final = wanted if exactly or wanted == name else _free_name(rig, wanted)
     tracks = []
     for track, strip, layer in list(undo.own_strips(rig, record)):
         full = final + SUFFIX.get(layer, "")

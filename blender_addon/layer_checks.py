@@ -4,16 +4,15 @@ from typing import Any
 
 from . import actions, nla, records
 from .nla import LayerError, Stack
+from .rig import uneditable
 
 
 def require(rig: Any) -> Stack:
     """What plays on the rig; LayerError where a layer cannot be neutral there."""
     if rig is None or rig.type != "ARMATURE":
         raise LayerError("A reaction needs an armature. Select one.")
-    if rig.library is not None:
-        raise LayerError(f"'{rig.name}' is linked from another file. Make a library override of it, then apply.")
-    if rig.override_library is not None and rig.override_library.is_system_override:
-        raise LayerError(f"The library override of '{rig.name}' is not editable. Make it editable, then apply.")
+    if found := uneditable(rig):
+        raise LayerError(" ".join(found))
     anim = rig.animation_data
     if anim is None or (anim.action is None and not len(anim.nla_tracks)):
         raise LayerError(f"'{rig.name}' has no animation. Give it an action, then apply.")

@@ -9,10 +9,9 @@ from ..core import rotation
 from ..core.rotation import Array
 from . import delta as algebra
 from .actions import Channel, Curve, bone_path
-from .channels import Channels, Target
+from .channels import ROTATION, Channels, Target, rotation_property
 from .nla import LayerError
 
-ROTATION = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 DEFAULT = {"location": 0.0, "rotation_euler": 0.0, "rotation_axis_angle": 0.0, "scale": 1.0}
 
 
@@ -23,11 +22,6 @@ class Plan:
     frames: Array
     curves: list[Curve]
     warnings: list[str] = field(default_factory=list)
-
-
-def rotation_property(mode: str) -> str:
-    """The property that a rotation mode puts in force."""
-    return ROTATION.get(mode, "rotation_euler")
 
 
 def driven_channels(rig: Any) -> set[Channel]:

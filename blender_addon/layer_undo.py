@@ -47,6 +47,12 @@ def own_actions(rig: Any) -> set[Any]:
     return {strip.action for record in records_ for _, strip, layer in own_strips(rig, record) if layer}
 
 
+def keyed_below(rig: Any) -> set[Channel]:
+    """The channels that what plays on the rig keys, its reactions left out."""
+    anim = rig.animation_data
+    return set() if anim is None else nla.keyed_channels(anim, nla.read_stack(anim), own_actions(rig))
+
+
 def track_of(rig: Any, name: str) -> Any:
     """The track of a reaction's own keys; None where there is none."""
     record = rig.parametric_dynamics_reactions.get(name) if name else None

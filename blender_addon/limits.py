@@ -7,9 +7,9 @@ import numpy as np
 
 from ..core.roles import base_role
 from ..core.stops import FREE, LOCKED, Stop
-from . import layer_undo, nla, rig
-from .layer_curves import ROTATION
-from .sampling import BONE_PATH, bone_of
+from . import layer_undo, rig
+from .actions import bone_of
+from .channels import ROTATION
 
 PASSIVE = ("", "root", "helper")  # roles of bones that no reaction moves
 HALF = np.pi + 1e-4
@@ -149,9 +149,8 @@ def _animated(armature):
     data = armature.animation_data
     if data is None:
         return set()
-    keyed = nla.keyed_channels(data, nla.read_stack(data), layer_undo.own_actions(armature))
-    paths = [channel.path for channel in keyed] + [curve.data_path for curve in data.drivers]
-    return {bone_of(path) for path in paths if ".constraints[" in path and BONE_PATH.match(path)}
+    paths = [channel.path for channel in layer_undo.keyed_below(armature)] + [curve.data_path for curve in data.drivers]
+    return {bone_of(path) for path in paths if ".constraints[" in path} - {None}
 
 
 def warnings(unknown):

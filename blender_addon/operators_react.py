@@ -192,7 +192,7 @@ class DYNAMICS_OT_update_reaction(Solving, Operator):
         name = write(context, job, reaction, self._recipe, over=self.name)
         for note in layer.remove(context, armature, self.name):
             self.report({"WARNING"}, note)
-        rename(armature, kept[name], self.name)
+        layer.rename(armature, name, self.name, exactly=True)
         kept.move(len(kept) - 1, place)
         staleness.note(armature, kept[place])
         keep(armature, self.name, self._recipe)
@@ -299,17 +299,6 @@ def tell(operator, name, job, reaction):
     peaks = reaction.peaks()
     bone = max(peaks, key=peaks.get, default="")
     operator.report({"INFO"}, "Baked '{}': '{}' turns most, {:.0f}°.".format(name, bone, peaks.get(bone, 0.0)))
-
-
-def rename(armature, record, name):
-    """Give a reaction and all that belongs to it another name."""
-    tracks = []
-    for track, strip, kind in list(layer_undo.own_strips(armature, record)):
-        full = {"action": name, "hold": name + " hold", "continuation": name + " clip"}[kind]
-        strip.action.name = strip.name = track.name = full
-        tracks.append(track.name)
-    record.tracks = records.dump(tracks)
-    record.name = name
 
 
 CLASSES = (

@@ -77,6 +77,14 @@ class Outputs:
                 folder.rmdir()
 
 
+def folder(path, what):
+    """The folder of a path, which may not be there yet; what: is to be written into it."""
+    path = Path(path)
+    if path.exists() and not path.is_dir():
+        raise FileError("'{}' is a file. Name a folder for the {}.".format(path, what))
+    return path
+
+
 def _check(kind, path):
     suffix = path.suffix.lower()
     if kind == "out" and suffix not in FORMATS:

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..core.rotation import conjugate, exp, log, log_and_rate, multiply, orthonormal, to_matrix
 from . import delta, fk, timing
-from .sampling import BONE, OBJECT_ROTATION, stored_channels, write_stored
+from .channels import ROTATION
+from .sampling import BONE, stored_channels, write_stored
 
 NUDGE = 1e-5  # [rad] by which Euler angles are differentiated
 
@@ -32,7 +33,7 @@ class Block:
     @property
     def whole(self):
         """Whether the values are a rotation vector."""
-        return self.rna in OBJECT_ROTATION.values()
+        return self.rna in ROTATION.values()
 
 
 class Puppet:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.rotation import from_matrix, orthonormal
 from . import fk
-from .continuation import stored
+from .continuation import turned
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +74,4 @@ def _above(parent, bone):
 
 def with_bases(channels, rotation, location):
     """Channels with other bases (K, n, 4), (K, n, 3)."""
-    turns = np.moveaxis(rotation, 1, 0)
-    fields = {name: getattr(channels, name).copy() for name in ("quaternion", "euler", "axis_angle")}
-    for bone, (mode, turn) in enumerate(zip(channels.modes, turns, strict=True)):
-        field = {"QUATERNION": "quaternion", "AXIS_ANGLE": "axis_angle"}.get(mode, "euler")
-        fields[field][:, bone] = stored(mode, fields[field][:, bone], turn)
-    return replace(channels, location=location, **fields)
+    return replace(turned(channels, rotation, range(len(channels.names))), location=location)

@@ -8,6 +8,8 @@ from ..core.errors import CoreError
 from ..core.rotation import from_matrix, orthonormal
 from ..core.skeleton import Skeleton, Skin
 
+OVERRIDE = "Choose Object > Library Override > Make first."
+
 # Above this many vertices a mesh is thinned on a grid before its weights are read one vertex at a time.
 MAX_VERTICES = 30_000
 
@@ -38,27 +40,36 @@ def read(context, armature):
 
 def require_editable(armature):
     """Refuse a rig whose changes Blender would not keep."""
-    if armature.library is not None:
-        raise CoreError(
-            "'{}' is linked from '{}' and can't be changed here. Choose Object > Library Override > Make first.".format(
-                armature.name, armature.library.filepath
-            )
-        )
-    override = armature.override_library
-    if override is not None and override.is_system_override:
-        raise CoreError(
-            "The library override of '{}' is not editable. Choose Object > Library Override > Make on it first.".format(
-                armature.name
-            )
-        )
+    _refuse(uneditable(armature))
 
 
 def require_posed(armature):
     """Refuse a rig that shows its rest position: what would be read is not the clip."""
-    if armature.data.pose_position == "REST":
-        raise CoreError(
-            "The armature '{}' shows its rest position. Switch it to pose position first.".format(armature.name)
-        )
+    _refuse(resting(armature))
+
+
+def _refuse(found):
+    if found is not None:
+        raise CoreError(" ".join(found))
+
+
+def uneditable(armature):
+    """(reason, cure) where Blender would not keep changes of the armature, else None."""
+    if armature.library is not None:
+        text = "'{}' is linked from '{}' and can't be changed here."
+        return text.format(armature.name, armature.library.filepath), OVERRIDE
+    override = armature.override_library
+    if override is not None and override.is_system_override:
+        return "The library override of '{}' is not editable.".format(armature.name), OVERRIDE
+    return None
+
+
+def resting(armature):
+    """(reason, cure) where the armature shows its rest position, so that no clip can be read, else None."""
+    if armature.data.pose_position != "REST":
+        return None
+    text = "The armature '{}' shows its rest position."
+    return text.format(armature.name), "Switch it to pose position in its data properties."
 
 
 # -- meshes ----------------------------------------------------------------------------------------------------------

@@ -6,15 +6,12 @@ read from the evaluated scene, frame by frame, and the current frame and the sto
 """
 
 import contextlib
-import re
 
 import numpy as np
 
 from ..core.progress import run
 from . import actions, curves, fk, source, timing
-from .channels import Channels
-
-BONE_PATH = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.?(.*)$')
+from .channels import Channels, rotation_property
 
 # Pose and object properties by their RNA names: (field of `Channels`, width).
 BONE = {
@@ -24,7 +21,6 @@ BONE = {
     "rotation_euler": ("euler", 3),
     "rotation_axis_angle": ("axis_angle", 4),
 }
-OBJECT_ROTATION = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 
 
 def sample(context, armature, skeleton, frames):
@@ -117,7 +113,7 @@ def stored_channels(armature, names, frames):
         bones.foreach_get(rna, values)
         fields[name] = np.repeat(values.reshape(1, -1, width)[:, pick].astype(np.float64), count, axis=0)
     mode = armature.rotation_mode
-    turn = getattr(armature, OBJECT_ROTATION.get(mode, "rotation_euler"))
+    turn = getattr(armature, rotation_property(mode))
     return Channels(
         frames=np.asarray(frames, dtype=np.float64),
         names=tuple(names),
@@ -138,8 +134,8 @@ def action_channels(armature, names, action, slot, frames):
     channels = stored_channels(armature, names, frames)
     animated = [curve for curve in actions.curves_of(action, slot) if actions.evaluates(curve)]
     _fill(channels, armature, animated)
-    matches = [BONE_PATH.match(curve.data_path) for curve in animated]
-    return channels, {(re.sub(r"\\(.)", r"\1", m.group(1)), m.group(2)) for m in matches if m is not None}
+    pairs = {actions.bone_and_property(curve.data_path) for curve in animated}
+    return channels, {(bone, rna) for bone, rna in pairs if bone is not None}
 
 
 def _fill(channels, armature, animated):
@@ -156,25 +152,15 @@ def _fill(channels, armature, animated):
         slot[...] = row
 
 
-def bone_of(path):
-    """The bone that an RNA path from the object is about, or None."""
-    match = BONE_PATH.match(path)
-    if match is None:
-        return None
-    name = match.group(1)
-    return re.sub(r"\\(.)", r"\1", name) if "\\" in name else name
-
-
 def slot_of(channels, armature, index, channel):
     """The part of the channels (a view, (T,)) that an f-curve writes, or None where it moves no bone."""
-    match = BONE_PATH.match(channel.path)
+    name, rna = actions.bone_and_property(channel.path)
     component = channel.index
-    if match is None:
+    if name is None:
         return _object_slot(channels, armature, channel.path, component)
-    rna = match.group(2)
     if rna == "rotation_mode":
         raise fk.InexactError("animated rotation modes")
-    bone = index.get(bone_of(channel.path))
+    bone = index.get(name)
     if bone is None or rna not in BONE:
         return None
     field, width = BONE[rna]
@@ -184,7 +170,7 @@ def slot_of(channels, armature, index, channel):
 def _object_slot(channels, armature, path, component):
     if path in ("location", "scale"):
         return getattr(channels, "object_" + path)[:, component]
-    if path.startswith("rotation_") and path == OBJECT_ROTATION.get(armature.rotation_mode, "rotation_euler"):
+    if path.startswith("rotation_") and path == rotation_property(armature.rotation_mode):
         return channels.object_rotation[:, component]
     if path == "rotation_mode" or path.startswith(("delta_", "matrix_", "parent")):
         raise fk.InexactError("animated '{}'".format(path))
@@ -253,7 +239,7 @@ def write_stored(armature, channels, only=None, with_object=True):
         return
     armature.rotation_mode = channels.object_mode
     now = stored_channels(armature, names, [0.0])
-    rotation = OBJECT_ROTATION.get(channels.object_mode, "rotation_euler")
+    rotation = rotation_property(channels.object_mode)
     for rna, field in (("location", "object_location"), ("scale", "object_scale"), (rotation, "object_rotation")):
         if np.any(getattr(channels, field)[0] != getattr(now, field)[0]):
             setattr(armature, rna, getattr(channels, field)[0])

@@ -6,8 +6,8 @@ A switch is what a constraint's strength hangs on: its influence itself, or a pr
 import re
 
 from ..core.errors import ClipError
-from . import layer_undo, nla, timing
-from .sampling import BONE_PATH, bone_of
+from . import layer_undo, timing
+from .actions import bone_and_property
 
 STAGES = 6  # states of all switches that a reaction may pass through
 SAME = 1e-3  # within which a switch stands as it stood
@@ -35,10 +35,10 @@ def stages(context, armature, frames):
 
 
 def _refusal(path):
-    match = BONE_PATH.match(path)
+    bone, rest = bone_and_property(path)
     text = "{} changes its switch {} at too many frames of the reaction. Key it to turn at once, or hit elsewhere."
-    owner = "Bone '{}'".format(bone_of(path)) if match else "The rig"
-    return text.format(owner, re.sub(r'^\["|"\]$', "'", match.group(2) if match else path))
+    owner = "The rig" if bone is None else "Bone '{}'".format(bone)
+    return text.format(owner, re.sub(r'^\["|"\]$', "'", rest))
 
 
 def _keyed(armature):
@@ -54,8 +54,7 @@ def _keyed(armature):
         for target in variable.targets
         if target.id == armature
     }
-    ours = layer_undo.own_actions(armature)
-    keyed = sorted({channel.path for channel in nla.keyed_channels(data, nla.read_stack(data), ours)})
+    keyed = sorted({channel.path for channel in layer_undo.keyed_below(armature)})
     return [path for path in keyed if (path in read or CONSTRAINT in path) and _number(armature, path)]
 
 

@@ -1,7 +1,6 @@
 """The action that takes a body over after a reaction: read for the rig here, matched in `core.handover`."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import bpy
 import numpy as np
@@ -44,11 +43,9 @@ def read(context, armature, skeleton, name):
 
 def bring(armature, wanted):
     """The name of the action meant by FILE, FILE/ACTION, or an action's own name or title; taken from the file."""
-    named = Path(wanted)
-    if named.suffix.lower() in importing.FORMATS:
-        return _taken(armature, named, None)
-    if named.parent.suffix.lower() in importing.FORMATS:
-        return _taken(armature, named.parent, named.name)
+    path, action = importing.file_and_action(wanted)
+    if path is not None:
+        return _taken(armature, path, action)
     found = [item for item in choosing.candidates(armature) if wanted in (item.name, item.title)]
     return found[0].name if found else wanted  # `read` refuses it by name
 

@@ -2,14 +2,14 @@
 
 import bpy
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import checklist, figures
+from bl_ext.user_default.parametric_dynamics.blender_addon import checklist, memory
 
 from .interface_tools import OPS, add_demo
 
 
 @pytest.fixture
 def demo(fresh_scene):
-    figures.forget()
+    memory.forget()
     return add_demo()
 
 

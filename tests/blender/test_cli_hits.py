@@ -62,6 +62,8 @@ def facts_of(run, tmp_path, *words):  # noqa: F811
         (("--hits", "nothing.toml"), "nothing.toml"),
         ((*CHEST, "--stumble", "Nothing"), "no action 'Nothing'"),
         ((*CHEST, "--stumble", "Survey", "--stumble-times", "0.1"), "--stumble-times"),
+        ((*CHEST, "--stumble-times", "0.1", "0.2"), "--stumble-times has no effect without --stumble."),
+        ((*CHEST, "--then-blend", "1"), "--then-blend has no effect without --then."),
     ],
 )
 def test_refused(refused, data, words, reason):  # noqa: F811

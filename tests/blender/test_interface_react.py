@@ -12,6 +12,7 @@ from bl_ext.user_default.parametric_dynamics.blender_addon import (
     figures,
     hints,
     job,
+    layer,
     layer_undo,
     operators_react,
     recipe,
@@ -332,6 +333,15 @@ class TestSolving:
 
 
 class TestFigure:
+    def test_another_file_knows_nothing_of_it(self, demo, tmp_path):
+        """Its rig may have the same names and be another one."""
+        OPS.recognise_bones()
+        path, name = str(tmp_path / "same.blend"), demo.name
+        bpy.ops.wm.save_as_mainfile(filepath=path)
+        assert figures.known(bpy.data.objects[name]) is not None
+        bpy.ops.wm.open_mainfile(filepath=path)
+        assert figures.known(bpy.data.objects[name]) is None
+
     def test_recognise(self, demo):
         assert OPS.recognise_bones() == {"FINISHED"}
         figure = figures.known(demo)
@@ -352,7 +362,7 @@ class TestFigure:
 def test_rename_takes_everything_along(demo):
     OPS.apply_hit_reaction()
     record = demo.parametric_dynamics_reactions[0]
-    operators_react.rename(demo, record, "Other")
+    assert layer.rename(demo, record.name, "Other", exactly=True) == "Other"
     own = list(layer_undo.own_strips(demo, record))
     assert {track.name for track, _, _ in own} >= {"Other"}
     assert all(name.startswith("Other") for track, strip, _ in own for name in (track.name, strip.name))

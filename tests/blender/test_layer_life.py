@@ -337,7 +337,7 @@ def test_linked_is_refused_and_an_override_is_taken(rig, tmp_path):
     linked = into.objects[0]
     bpy.context.scene.collection.objects.link(linked)
     bpy.context.view_layer.update()
-    refused(linked, "'Tripod' is linked from another file. Make a library override")
+    refused(linked, "'Tripod' is linked from .* Choose Object > Library Override > Make")
     local = linked.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
     local = next(o for o in bpy.context.scene.objects if o.override_library is not None and o.type == "ARMATURE")
     before = Before(local)

@@ -6,11 +6,11 @@ import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import (
     checklist,
     cli,
-    figures,
     inspection,
     layer,
     limits,
     mapping,
+    memory,
     report,
     rig,
 )
@@ -219,7 +219,7 @@ def test_locked_axes_stay_as_the_clip_has_them(demo):
 
 def test_limits_are_told(demo, tmp_path):
     limit(demo.pose.bones["neck"], 10.0, "z")
-    figures.forget()
+    memory.forget()
     OPS.recognise_bones()
     item = next(item for item in checklist.of(bpy.context, demo) if item.name == "limits")
     assert item.state == "ok" and item.text == "Bone 'neck' has limits, which a reaction keeps to."
