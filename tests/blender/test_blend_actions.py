@@ -173,7 +173,7 @@ class TestDemo:
         walk = orientations(demo, [100.0])
         OPS.blend_actions(action="Salute", frame=10.0, bones="SELECTED", repeat=True, whole=False, sustain=5.0)
         curves = actions.all_curves(demo.parametric_dynamics_reactions[0].action)
-        assert {choosing.bone_of(curve.data_path) for curve in curves} == {"forearm.R"}
+        assert {actions.bone_of(curve.data_path) for curve in curves} == {"forearm.R"}
         assert between(walk, orientations(demo, [100.0]))[0, bone_index(demo, "forearm.R")] > 5.0
         bpy.ops.object.mode_set(mode="OBJECT")
 

@@ -8,7 +8,7 @@ import sys
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import choosing, clip, files, importing, source
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions, choosing, clip, files, importing, source
 from bl_ext.user_default.parametric_dynamics.core.errors import CoreError
 
 from tests.blender.gltf_reader import Gltf
@@ -245,7 +245,7 @@ def test_no_residue_of_another_clip(fresh_scene, data):
     path = data / (GAME + "quaternius/cyberpunk_Character.glb")
     opened = files.open_input(path)
     body = bpy.data.objects[opened.armature]
-    keyed = {choosing.bone_of(curve.data_path) for curve in source.curves_in_force(body)}
+    keyed = {actions.bone_of(curve.data_path) for curve in source.curves_in_force(body)}
     stance = importing.load(path).of(bpy.data.objects[opened.armature])
     files.open_input(path)
     body = bpy.data.objects[opened.armature]
@@ -259,9 +259,9 @@ def test_no_residue_of_another_clip(fresh_scene, data):
 def test_action_of_a_blend_leaves_no_residue(fresh_scene, data):
     opened = files.open_input(data / "3_odd_rigs/RobotExpressive.blend", action="Robot_Walking")
     body = bpy.data.objects[opened.armature]
-    keyed = {choosing.bone_of(curve.data_path) for curve in source.curves_in_force(body)}
+    keyed = {actions.bone_of(curve.data_path) for curve in source.curves_in_force(body)}
     action = next(item for item in choosing.candidates(body) if item.name == "Robot_Death")
-    death = {choosing.bone_of(curve.data_path) for curve in choosing.curves_of(action)}
+    death = {actions.bone_of(curve.data_path) for curve in choosing.curves_of(action)}
     for name in death - keyed:
         assert tuple(body.pose.bones[name].rotation_quaternion) == (1.0, 0.0, 0.0, 0.0)
 
