@@ -40,12 +40,13 @@ class Stop:
         return FREE not in self.ranges
 
     def __str__(self) -> str:
-        parts = []
+        """ "x -10 to 10, z 0 to 90 (constraint 'Limit Rotation'), y as the clip has it (locked rotation)"."""
+        told: dict[str, list[str]] = {}
         for axis, (low, high), source in zip("xyz", self.ranges, self.sources, strict=True):
+            extent = f"{np.degrees(low):.4g} to {np.degrees(high):.4g}" if low <= high else "as the clip has it"
             if (low, high) != FREE:
-                extent = f"{np.degrees(low):.4g} to {np.degrees(high):.4g}" if low <= high else "as the clip has it"
-                parts.append(f"{axis} {extent} ({source})")
-        return ", ".join(parts)
+                told.setdefault(source, []).append(f"{axis} {extent}")
+        return ", ".join(f"{', '.join(parts)} ({source})" for source, parts in told.items())
 
     def __post_init__(self) -> None:
         if sorted(self.order) != ["X", "Y", "Z"] or np.isnan(self.ranges).any() or np.shape(self.ranges) != (3, 2):

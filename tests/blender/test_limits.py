@@ -120,6 +120,7 @@ def test_sources_and_what_goes_before_what(demo):
     text = "x -20 to 20 (constraint 'Limit Rotation'), y as the clip has it (locked rotation)"
     assert str(found["forearm.L"]) == text
     assert str(found["neck"]) == "x -28.65 to 14.32 (IK limit), y as the clip has it (IK lock)"
+    assert str(found["head"]) == "x as the clip has it, y as the clip has it, z as the clip has it (locked rotation)"
 
 
 UNKNOWN = {
