@@ -8,14 +8,15 @@ import pytest
 
 from core.dynamics import balance, forward_tree, kinematics
 from core.errors import SimulationError
-from core.forces import Muscle
+from core.forces import Limit, Muscle, Swift
 from core.integrators import FEHLBERG, FOURTH, METHODS, adaptive, dexp_inverse, integrate, of_model
-from core.model import FIXED, FREE, Model, State, prismatic, revolute
-from core.rotation import conjugate, exp, log, multiply
+from core.model import FIXED, FREE, SPHERICAL, Model, State, prismatic, revolute
+from core.rotation import angle, conjugate, exp, log, multiply
 from core.simulate import Run, simulate
 from core.spatial import inertia
 
 from .chains import GRAVITY, chain, distance, last, orders, run, springs, still, tumbling
+from .test_forces import one_body, standing
 
 DURATION = 0.3
 ORDERS = {"euler": 1, "semi-implicit euler": 1, "midpoint": 2, "rk4": 4, "fehlberg": 5}
@@ -84,6 +85,29 @@ def test_order_of_the_default_step(rng, stiff, lengths):
     errors = [distance(default(k), end) for k in (165, 330, 660)]
     print(f"default step: orders {orders(errors).round(2)}, errors {errors[0]:.1e} .. {errors[-1]:.1e}")
     assert orders(errors)[-1] == pytest.approx(2.0, abs=0.2)
+
+
+@pytest.mark.parametrize("axis", [np.zeros(3), np.array([0.0, 1.0, 0.0])], ids=["cone", "hinge"])
+def test_a_limit_that_says_how_swift_it_is_loses_little(axis):
+    """A body runs into its range and comes back: a hundredth is lost of what else is of order 1, less with finer steps.
+
+    No smooth order 2, as its damping sets in on the way.
+    """
+    omega, ratio, about = 2.0 * np.pi * 8.0, 0.4, np.full(3, 0.05)
+    model, known = one_body(SPHERICAL, about=about), Swift(np.full(1, 2.0 * ratio * omega), np.full(1, omega))
+    start = State(np.array([[1.0, 0, 0, 0]]), np.zeros((1, 3)), np.array([[0.0, 6.0, 0, 0, 0, 0]]))
+
+    def ending(steps, swift):
+        reference = standing(model, steps, 0.2 / steps)
+        wide, spring = np.full((steps, 1), 0.4), (omega**2 * about[:1], 2.0 * ratio * omega * about[:1])
+        limit = Limit(np.array([0]), axis[None], -wide, wide, 0.5, *spring, swift)
+        return last(simulate(model, reference, [limit], np.zeros(3), Run(0, start))).state.rotation
+
+    exact = ending(1536, known)
+    errors = np.array([[angle(ending(steps, s), exact).max() for steps in (24, 48, 96)] for s in (known, None)])
+    print(f"limit: errors {errors[0]}, else {errors[1]}")
+    assert orders(errors[1]) == pytest.approx(1.0, abs=0.2)
+    assert (errors[0] < 0.01 * errors[1]).all() and (np.diff(errors[0]) < 0.0).all()
 
 
 def test_adaptive_error_follows_the_tolerance(falling):

@@ -3,7 +3,10 @@
 import numpy as np
 
 from bench import trees
+from core.dynamics import Load, forward_dense, forward_tree, kinematics
 from core.limbs import LONG, SHORT, carriers, cut
+from core.model import State
+from core.spatial import MANY, solve_many
 
 from .trees import tree
 
@@ -42,3 +45,20 @@ def test_cost_grows_with_the_bones(rng):
     model = tree(rng, 60, kinds=("spherical",))
     rope = type(model)(model.names, np.arange(-1, 59), model.joints, model.inertia)
     assert max(m for tier in rope.limbs.tiers for m in tier.shape[2:]) <= LONG[2]
+
+
+def test_many_systems_are_solved_as_each_is(rng):
+    half = rng.normal(size=(MANY, 2, 9, 9))
+    m, v = half @ np.swapaxes(half, -1, -2) + np.eye(9), rng.normal(size=(MANY, 2, 9, 7))
+    np.testing.assert_allclose(solve_many(m, v), np.linalg.solve(m, v), rtol=1e-9, atol=1e-9)
+
+
+def test_bodies_side_by_side_move_as_each_does():
+    """On short limbs, eliminated side by side, against the dense solver of one."""
+    scene = trees.scene(22, MANY)
+    model, state = scene.model, scene.run.state
+    together = forward_tree(model, kinematics(model, state), Load.zero(model, trees.GRAVITY, (MANY,)))
+    for k in (0, MANY - 1):
+        one = State(state.rotation[k], state.position[k], state.twist[k])
+        alone = forward_dense(model, kinematics(model, one), Load.zero(model, trees.GRAVITY))
+        np.testing.assert_allclose(together[k], alone, rtol=1e-9, atol=1e-9 * np.abs(alone).max())
