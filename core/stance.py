@@ -26,7 +26,8 @@ BRIEF = 5  # samples for which a foot is neither put down nor lifted
 class Stance:
     """Even samples (K,) of a clip with its L legs.
 
-    down: (K, L) bool.  soles: (K, S, 2) where the points of the feet are in the ground plane, owner: (S,) their leg.
+    down: (K, L) bool.  low: (K, L) bool, near enough to the ground to bear weight, however fast.
+    soles: (K, S, 2) where the points of the feet are in the ground plane, owner: (S,) their leg.
     points: (S, 3) the same in the foot's frame, level: (S,) height at which they stand [m].
     height: (K,) of the centre of mass above the ground [m].  nominal: (K, 2) the point under the feet from which the
     clip's weight is pushed; deviations of the weight are balanced against it.
@@ -48,6 +49,7 @@ class Stance:
     length: Array
     pace: Array
     parties: tuple[tuple[int, ...], ...]
+    low: np.ndarray
 
     @cached_property
     def bears(self) -> Array:
@@ -133,10 +135,13 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
     motion = sampled(figure, clip, times)
     stand = ground.stand(motion)
     owner = np.searchsorted(feet, soles.foot)
-    down = np.stack([_steady(np.any(stand.down[:, owner == i], axis=1)) for i in range(len(feet))], axis=1)
+    down, low = (np.stack([np.any(x[:, owner == i], axis=1) for i in range(len(feet))], axis=1)
+                 for x in (stand.down, stand.bearing))  # fmt: skip
+    down = np.stack([_steady(x) for x in down.T], axis=1)
     com, at = motion.com[:, :2], stand.soles[..., :2]
     height = np.maximum(motion.com[:, 2] - float(stand.level.min()), 0.1)
-    nominal = np.array([nearest(at[k, down[k, owner]], com[k]) if down[k].any() else com[k] for k in range(len(com))])
+    bear = np.where(down.any(axis=1, keepdims=True), down, low)[:, owner]
+    nominal = np.array([nearest(at[k, bear[k]], com[k]) if bear[k].any() else com[k] for k in range(len(com))])
     bones = np.array([[limb.upper, limb.lower, limb.end] for limb in limbs])
     joints = motion.p[:, bones]
     length = np.linalg.norm(np.diff(joints, axis=2), axis=-1).sum(axis=-1).mean(axis=0)
@@ -156,6 +161,7 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
         length,
         pace,
         _parties([actor.roles[limb.end] for limb in limbs]),
+        low,
     )
 
 

@@ -58,7 +58,7 @@ class Walker(Weight):
         self._land(k)
         if k in self.sweeps:
             self._sweep(self.sweeps[k])
-        carries = self.stands(k)
+        carries = self.carries(k, self.stands(k))
         capture = self.x + self.v / pace
         if carries.any():
             points = self.pressure_points(k, carries)
@@ -149,7 +149,7 @@ class Walker(Weight):
     def _decide(self, k: int, carries: np.ndarray, points: Array, capture: Array) -> None:
         """Lift feet where all stand: to catch the weight, or to go home."""
         stance = self.stance
-        if not carries.all() or len(points) < 2:
+        if not self.stands(k).all() or len(points) < 2:
             return
         off = capture - nearest(points, capture)
         away = np.linalg.norm(self.feet - self.home, axis=-1)

@@ -37,6 +37,13 @@ class Weight:
         """(L,) bool, feet on the ground."""
         return np.asarray(self.stance.down[k] & (self.since < 0))
 
+    def carries(self, k: int, stands: np.ndarray) -> np.ndarray:
+        """(L,) bool, the legs that bear the weight: those that stand (L,), or, where a clip runs on without planting
+        any and doesn't fly, those near the ground."""
+        if stands.any() or self.stance.flies[k] or self.stance.floats[k]:
+            return stands
+        return np.asarray(self.stance.low[k])
+
     def pressure_points(self, k: int, legs: np.ndarray, feet: Array | None = None) -> Array:
         """(s, 2) soles of the legs (L,) bool, off the clip's own balance; of weak legs, drawn to what else holds."""
         owner = self.stance.owner
@@ -68,7 +75,7 @@ class Weight:
         while k < due:
             until, pace = min(due, k + COARSE, stance.until[k]), float(stance.pace[k])
             seconds = (until - k) * self.h
-            carries = stance.down[k] & ((self.since < 0) | (self.due <= k))
+            carries = self.carries(k, stance.down[k] & ((self.since < 0) | (self.due <= k)))
             if carries.any():
                 p = self.pressure(k, self.pressure_points(k, carries, feet), x + v / pace)
                 x, v = fall(x, v, p, pace, seconds)
