@@ -136,7 +136,9 @@ class Walker(Weight):
             self.due[leg] = due = stance.lands(k, leg)
             if due < 0 or (due - k) * self.h < LATE or stance.times[k] < self.blow - 1e-6:
                 continue
-            if landing.is_last(stance, due, leg, self._sample(self.end - CLOSED)):
+            last = self._sample(self.end - CLOSED)
+            leads = self.stays and stance.next_landing(due) <= last  # the other foot will come to it
+            if not leads and landing.is_last(stance, due, leg, last):
                 self.goal[leg] = self.home
                 continue
             x, v = self.foreseen(k, due)
