@@ -43,7 +43,8 @@ def read(armature, skeleton, anatomy, owners):
 
 def said(armature, names, owners):
     """({bone: Stop}, {why a limit isn't known to the simulation: bones}) of the bones of those names."""
-    found, unknown, moved = {}, {}, _animated(armature)
+    found, unknown = {}, {}
+    moved = _animated(armature) if any(_any_in_force(armature.pose.bones[name]) for name in names) else set()
     for name in names:
         if name in owners:
             continue
@@ -59,14 +60,14 @@ def said(armature, names, owners):
 
 def of_controls(armature, names):
     """Warnings about controls whose rotation a constraint limits."""
-    limited = [name for name in names if _any_in_force(armature.pose.bones[name], "LIMIT_ROTATION")]
+    limited = [name for name in names if _any_in_force(armature.pose.bones[name])]
     if not limited:
         return []
     text = "{} a Limit Rotation, which no simulation of a control rig knows: what it cuts of the reaction is lost."
     return [text.format(named(limited, "Control"))]
 
 
-def _any_in_force(bone, kind):
+def _any_in_force(bone, kind="LIMIT_ROTATION"):
     return any(_in_force(constraint, kind) for constraint in bone.constraints)
 
 

@@ -1,4 +1,5 @@
-"""Whether what a reaction was solved on has changed since: the keys and strips below it, the rest pose, the time base.
+"""Whether what a reaction was solved on has changed since: the keys and strips below it, the rest pose, the bones'
+limits, the time base.
 
 A reaction's record keeps a fingerprint of them.  Panels ask `is_stale` at every redraw; answers are worked out anew
 only after Blender has told of a change (`once`).
@@ -12,7 +13,7 @@ import bpy
 import numpy as np
 from bpy.app.handlers import persistent
 
-from . import actions, layer_undo, nla, timing
+from . import actions, layer_undo, limits, nla, timing
 
 CHANGING = (bpy.types.Action, bpy.types.Object, bpy.types.Armature, bpy.types.Scene)
 STRIP = (
@@ -64,6 +65,8 @@ def fingerprint(rig: Any, record: Any) -> str:
         side = (round(value, 2) + 0.0 for value in bone.matrix_local.col[0][:3])  # worked out anew by every Blender
         _add(digest, bone.name, bone.parent.name if bone.parent else "", *bone.head, *bone.tail, *side)
     _add(digest, *(bone.rotation_mode for bone in rig.pose.bones))
+    for name, stop in limits.said(rig, rig.pose.bones.keys(), {})[0].items():
+        _add(digest, name, stop)
     for strip in _below(rig, record):
         _add(digest, *(getattr(strip, name) for name in STRIP))
         for curve in actions.curves_of(strip.action, actions.slot_of(strip)):

@@ -24,7 +24,7 @@ from bl_ext.user_default.parametric_dynamics.core.situation import named
 from bl_ext.user_default.parametric_dynamics.core.stops import FREE, LOCKED, Stops, nearest
 from mathutils import Quaternion
 
-from .interface_tools import OPS
+from .interface_tools import OPS, cures
 from .layer_tools import set_frame
 
 FRAMES = range(8, 22)
@@ -164,7 +164,7 @@ GRAIN = 0.1  # [deg] the NLA's quaternions have a grain of 0.04 a joint, see del
 TIGHT, CUT = ("neck", "head", "spine.03"), "upper_arm.L"  # the walk keeps to the first; the last it goes beyond
 
 
-def hit(armature):
+def struck(armature):
     """(job, worst difference [deg] of what Blender shows from what was simulated) of a heavy blow, applied."""
     situation = named("chest_back").with_changes(**SHORT)
     job = jobs.read(bpy.context, armature, situation, jobs.Hit(8.0, impulse=60.0))
@@ -184,7 +184,7 @@ def angles(armature, names):
 def test_a_reaction_keeps_to_the_limits_and_is_what_blender_shows(demo):
     clip = angles(demo, (*TIGHT, CUT))
     assert np.abs(clip[:, :3]).max() < 8.0 < 12.0 < np.abs(clip[:, 3]).max()
-    job, wrong = hit(demo)
+    job, wrong = struck(demo)
     free = angles(demo, (*TIGHT, CUT))
     assert wrong < GRAIN and not job.warnings
     assert np.abs(free[:, :3]).max() > 16.0 and np.abs(free[:, 3]).max() > 25.0
@@ -194,7 +194,7 @@ def test_a_reaction_keeps_to_the_limits_and_is_what_blender_shows(demo):
     limit(demo.pose.bones[CUT], 12.0)
     demo.pose.bones["head"].rotation_mode = "XYZ"  # its quaternion keys say nothing any more: at rest
     clip = turns(demo, (*TIGHT, CUT))
-    job, wrong = hit(demo)
+    job, wrong = struck(demo)
     assert wrong < GRAIN and not job.warnings and set(job.actor.limits) == {*TIGHT, CUT}
     kept = angles(demo, (*TIGHT, CUT))
     assert np.abs(kept[:, :3]).max() < 10.0 + 1e-3 and np.abs(kept[:, 3]).max() < 12.0 + 1e-3
@@ -210,12 +210,25 @@ def test_locked_axes_stay_as_the_clip_has_them(demo):
     neck.rotation_mode, neck.lock_rotation = "XYZ", (True, False, False)
     head.lock_rotation = (False, True, False)
     before = turns(demo, ("neck", "head"))
-    job, wrong = hit(demo)
+    job, wrong = struck(demo)
     after = turns(demo, ("neck", "head"))
     change = np.degrees(eulers.angles("XYZ", after) - eulers.angles("XYZ", before))
     assert wrong < GRAIN
     assert np.abs(change[:, 0, 0]).max() < 1e-3 and np.abs(change[:, 0, 1:]).max() > 1.0
     assert np.abs(change[:, 1]).max() < 1e-3
+
+
+def test_a_reaction_is_stale_when_a_limit_has_changed(hit):
+    assert "UPDATE" not in cures(hit)
+    constraint = limit(hit.pose.bones["head"], 3.0)
+    bpy.context.view_layer.update()
+    assert "UPDATE" in cures(hit)
+    before = np.abs(angles(hit, ("head",))).max()
+    assert OPS.update_reaction() == {"FINISHED"} and "UPDATE" not in cures(hit)
+    assert before < 3.001  # Blender cuts it anyhow
+    constraint.max_x = 0.2
+    bpy.context.view_layer.update()
+    assert "UPDATE" in cures(hit)
 
 
 def test_limits_are_told(demo, tmp_path):
