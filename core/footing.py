@@ -175,8 +175,9 @@ class Footing:
     def _deep(self, limb: Limb, q: Array, p: Array) -> Array:
         """(T,) how far a foot at a pose is in the ground [m]."""
         own = self.stance.owner == self.stance.limbs.index(limb)
-        z = p[:, 2:] + rotate(q[:, None], self.stance.points[own])[..., 2]
-        return np.asarray((self.stance.level[own] - z).max(axis=1))
+        soles = p[:, None] + rotate(q[:, None], self.stance.points[own])
+        height = soles[..., 2] - soles[..., :2] @ self.stance.grade
+        return np.asarray((self.stance.level[own] - height).max(axis=1))
 
 
 def _sunk(limb: Limb, clip: Array, p: Array, target: Array, softness: float = SOFT) -> Array:

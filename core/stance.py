@@ -1,6 +1,6 @@
 """What a clip says about its feet: which stand when, on which ground, and how the weight lies over them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +18,8 @@ LIMBS = {"foot": ("shin", "thigh"), "hand": ("forearm", "upper_arm")}
 SHIFTED = 9  # samples before and after a change of feet in which the weight shifts
 LEAP = 90  # samples without a foot on the ground that are a flight, not floating
 FALLS = 0.35  # of gravity by which the weight falls in flight
+CLIMBS, TRAVELS = 0.15, 0.5  # [m] that the weight rises or sinks on a clip that climbs, and goes at least
+UNEVEN = 0.1  # part of its rise that may be off an even slope
 REST = 30  # samples for which all feet stand where there is time for a step
 BRIEF = 5  # samples for which a foot is neither put down nor lifted
 
@@ -31,6 +33,7 @@ class Stance:
     points: (S, 3) the same in the foot's frame, level: (S,) height at which they stand [m].
     height: (K,) of the centre of mass above the ground [m].  nominal: (K, 2) the point under the feet from which the
     clip's weight is pushed; deviations of the weight are balanced against it.
+    grade: (2,) by how much the ground rises along x and y, where the clip climbs; level, low and height are off it.
     hip, ankle: (K, L, 3) world.  length: (L,) of the legs [m].  pace: (K,) of the inverted pendulum [1/s].
     parties: legs that step together, so that the others can bear the weight: of four the diagonals, else one by one.
     """
@@ -50,6 +53,7 @@ class Stance:
     pace: Array
     parties: tuple[tuple[int, ...], ...]
     low: np.ndarray
+    grade: Array
 
     @cached_property
     def bears(self) -> Array:
@@ -133,13 +137,15 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
     first = moment - int((moment - clip.times[0]) * RATE + 1e-6) / RATE
     times = first + np.arange(int((clip.times[-1] - first) * RATE + 1e-6) + 1) / RATE
     motion = sampled(figure, clip, times)
-    stand = ground.stand(motion)
+    grade = _grade(motion.com)
+    flat = replace(motion, p=motion.p - (motion.p[..., :2] @ grade)[..., None] * [0.0, 0.0, 1.0])
+    stand = ground.stand(flat)
     owner = np.searchsorted(feet, soles.foot)
     down, low = (np.stack([np.any(x[:, owner == i], axis=1) for i in range(len(feet))], axis=1)
                  for x in (stand.down, stand.bearing))  # fmt: skip
     down = np.stack([_steady(x) for x in down.T], axis=1)
     com, at = motion.com[:, :2], stand.soles[..., :2]
-    height = np.maximum(motion.com[:, 2] - float(stand.level.min()), 0.1)
+    height = np.maximum(flat.com[:, 2] - float(stand.level.min()), 0.1)
     bear = np.where(down.any(axis=1, keepdims=True), down, low)[:, owner]
     nominal = np.array([nearest(at[k, bear[k]], com[k]) if bear[k].any() else com[k] for k in range(len(com))])
     bones = np.array([[limb.upper, limb.lower, limb.end] for limb in limbs])
@@ -162,7 +168,22 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
         pace,
         _parties([actor.roles[limb.end] for limb in limbs]),
         low,
+        grade,
     )
+
+
+def _grade(com: Array) -> Array:
+    """(2,) by how much the ground rises along x and y under a weight that goes (K, 3): up or down an even slope, or
+    stairs, along its way; 0 where it doesn't climb."""
+    way = com[-1, :2] - com[0, :2]
+    far = float(np.linalg.norm(way))
+    if far < TRAVELS or abs(com[-1, 2] - com[0, 2]) < CLIMBS:
+        return np.zeros(2)
+    along = (com[:, :2] - com[:, :2].mean(axis=0)) @ way / far
+    high = com[:, 2] - com[:, 2].mean()
+    slope = float(along @ high / (along @ along))
+    even = float(np.sum((high - slope * along) ** 2)) < UNEVEN * float(high @ high)
+    return slope * way / far if even else np.zeros(2)
 
 
 def _parties(roles: list[str]) -> tuple[tuple[int, ...], ...]:

@@ -272,4 +272,6 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
             walker.advance(k)
             pull[k, :2] = walker.pull
     shift[:, 2], rate[:, 2], pull[:, 2] = dip(stance, struck, blows)
+    for way in (shift, rate, feet, speed):  # up and down the clip's own slope
+        way[..., 2] += way[..., :2] @ stance.grade
     return Plan(stance.times, shift, rate, feet, speed, pull, hold, tuple(walker.moves), walker.lost, walker.astray)

@@ -396,3 +396,33 @@ def test_a_clip_that_plants_no_foot_bears_its_weight_with_those_near_the_ground(
     np.testing.assert_array_equal(slid, stood)
     bare = replace(found, down=gap, low=np.zeros_like(gap))
     assert steps.plan(bare, push, still, [blow]).shift[85, 1] > 0.11
+
+
+def climbing(skeleton, slope):
+    """The walk, going along on its feet up a slope [rad] that it faces."""
+    clip = clip_of(skeleton, seconds=3.6)
+    found = stance.read(actor_of(skeleton), clip, 1.5)
+    step = found.soles[1:] - found.soles[:-1]
+    stands = (found.down[1:] & found.down[:-1])[:, found.owner]
+    speed = -60.0 * np.median(step[stands], axis=0) / actor_of(skeleton).masses.scale
+    gone = (clip.times - clip.times[0])[:, None] * np.append(speed, 0.0)
+    tilt = exp(np.array([slope, 0.0, 0.0]))
+    turned = multiply(np.broadcast_to(tilt, clip.object_rotation.shape), clip.object_rotation)
+    return replace(clip, object_rotation=turned, object_position=rotate(tilt, clip.object_position + gone))
+
+
+@pytest.mark.parametrize("slope", [-0.2, 0.15])
+def test_feet_stand_on_the_slope_that_a_clip_climbs(skeleton, slope):
+    """Contacts are those of the same walk on level ground; feet that are put elsewhere stay on the slope."""
+    level, clip = climbing(skeleton, 0.0), climbing(skeleton, slope)
+    flat, found = (stance.read(actor_of(skeleton), c, 1.5) for c in (level, clip))
+    rise = found.hip[-1, 0, 2] - found.hip[0, 0, 2]
+    assert abs(rise) > 0.3 and not flat.grade.any()
+    np.testing.assert_allclose(found.grade, [0.0, np.tan(slope)], atol=0.01)
+    assert (found.down == flat.down).mean() > 0.93 and not (found.flies.any() or found.floats.any())
+    hit = Hit(13.0, impulse=60.0, direction=np.array((0.0, 1.0, 0.0)))
+    plan = hit_on(skeleton, "chest_front", clip=clip, hit=hit).footing.plan
+    away = plan.feet[np.linalg.norm(plan.feet[..., :2], axis=-1) > 0.05]
+    assert len(away) > 20
+    off = np.abs(away[:, 2] - away[:, 1] * np.tan(slope))
+    assert np.median(off) < 0.005
