@@ -173,9 +173,8 @@ def swing_twist(d: Array) -> tuple[Complex, Array, Array]:
     direction of the halves' product, real part along y.
     """
     halves: Complex = np.ascontiguousarray(d).view(np.complex128)
-    first = halves[..., 0]
-    cosine, sine = np.moveaxis(np.abs(halves), -1, 0)
-    return halves, 2.0 * np.arctan2(sine, cosine), np.angle(first * first)
+    size, whole = np.abs(halves), halves[..., 0] * halves[..., 0]
+    return halves, 2.0 * np.arctan2(size[..., 1], size[..., 0]), np.arctan2(whole.imag, whole.real)
 
 
 def _pair(z: Complex) -> Array:
