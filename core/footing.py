@@ -6,7 +6,7 @@ import numpy as np
 
 from .dynamics import Kinematics
 from .forces import Force, Guide, Muscle, Track, WorldSpring, Wrench
-from .ik import Limb, bend, place, reach
+from .ik import Limb, bend, braced, place, reach
 from .model import Model
 from .plan import Plan
 from .reference import Reference, to_world
@@ -20,6 +20,7 @@ SOFT = 0.3  # of how far hip and foot are off the clip's: as wide is the way int
 DEEPEST = 0.06  # [m] that the pelvis sinks at most for a leg that doesn't reach; what is left its heel rises
 RISE, SOFTER, STEEPEST = 0.3, 0.065, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
 FIND = 0.3  # [s] after landing in which the pelvis finds back into its range
+APART, GIVES = 0.08, 0.015  # [m] that feet which move freely stay on their own side, and how softly
 SWINGING = 0.1  # how firmly a foot in the air is led, as part of one that stands
 
 Poses = tuple[Array, Array]
@@ -125,11 +126,16 @@ class Footing:
         shows = part[self.base]
         way, feet = shows * way, shows * feet
         joints, at = joints.copy(), at.copy()
+        for limb in self.stance.limbs:
+            knee = multiply(conjugate(clip[0][:, model.parent[limb.lower]]), clip[0][:, limb.lower])
+            joints[:, limb.lower] = braced(limb, knee, joints[:, limb.lower])
         q, p = to_world(model, joints, at)
         carried = self.carried(model)
         p[:, carried] += way[:, None]
         limbs = list(enumerate(self.stance.limbs))
         targets = [self._target(limb, clip, (q, p), feet[:, i], hold[:, i]) for i, limb in limbs]
+        ankles = [at for at, _ in targets]
+        targets = [(self._beside(i, clip[1], p, ankles, hold[:, i]), turn) for i, (_, turn) in enumerate(targets)]
         bears = hermite(self.stance.times, self.stance.bears, np.clip(times, *self.stance.times[[0, -1]]))
         sunk = [bears[:, i] * _sunk(limb, clip[1], p, targets[i][0]) for i, limb in limbs]
         sunk = shows * DEEPEST * np.tanh(np.linalg.norm(sunk, ord=4, axis=0) / DEEPEST)
@@ -153,6 +159,21 @@ class Footing:
         lift = way[:, 2]  # a foot that a step takes up is as high, however freely it moves
         at[:, 2] = np.where(lift > 0.0, np.maximum(at[:, 2], clip_p[:, 2] + lift), at[:, 2])
         return at, turn
+
+    def _beside(self, leg: int, clip: Array, p: Array, feet: list[Array], hold: Array) -> Array:
+        """Places (T, 3) of a foot that, as far as it moves freely, stays on its own side of the nearest other, as wide
+        as in the clip or APART.  clip, p: (T, n, 3) world positions.  feet: of all."""
+        limbs = self.stance.limbs
+        hips = p[:, [limb.upper for limb in limbs]]
+        others = [i for i in range(len(limbs)) if i != leg]
+        other = min(others, key=lambda i: float(np.linalg.norm(hips[0, i] - hips[0, leg])))
+        side = (hips[:, leg] - hips[:, other]) * [1.0, 1.0, 0.0]
+        side /= np.maximum(np.linalg.norm(side, axis=-1, keepdims=True), 1e-12)
+        own = np.einsum("ti,ti->t", clip[:, limbs[leg].end] - clip[:, limbs[other].end], side)
+        room = np.einsum("ti,ti->t", feet[leg] - feet[other], side)
+        least = np.minimum(APART, own)
+        pushed, before = (GIVES * np.logaddexp(0.0, (least - x) / GIVES) for x in (room, own))
+        return feet[leg] + ((1.0 - hold) * (pushed - before))[:, None] * side
 
     def _risen(self, limb: Limb, clip: Array, p: Array, target: Poses, bears: Array) -> Poses:
         """The foot's place and rotation, its heel risen as far as the leg doesn't reach; its toes stay where they are

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .model import Model
-from .rotation import Array, between, conjugate, cross, exp, multiply, rotate
+from .rotation import Array, between, conjugate, cross, exp, log, multiply, rotate
 from .support import smooth
 
+ACROSS = np.radians(4.0)  # that a knee turns at most about other axes than its own
 BENT = 0.2  # sine of the bend from which the limb's own plane is known well
 
 
@@ -60,6 +61,17 @@ def _bones(limb: Limb, q: Array, p: Array) -> tuple[Array, Array, Array, Array]:
     u, w = knee - hip, ankle - knee
     axis = _axis(u, w, rotate(q[:, limb.lower], limb.axis))
     return u, w, w - axis * _dot(w, axis)[:, None], axis
+
+
+def braced(limb: Limb, clip: Array, own: Array) -> Array:
+    """(T, 4) joint rotations of the lower bone, no farther than ACROSS off the clip's about other axes than its own:
+    a blow on a leg that stands would bend its knee sideways.  clip, own: (T, 4)."""
+    off = multiply(conjugate(clip), own)
+    about = np.concatenate((off[:, :1], _dot(off[:, 1:], limb.axis[None])[:, None] * limb.axis), axis=-1)
+    about = about / np.maximum(_length(about), 1e-12)[:, None]
+    across = log(multiply(off, conjugate(about)))
+    size = np.maximum(_length(across), 1e-12)
+    return multiply(clip, multiply(exp((ACROSS * np.tanh(size / ACROSS) / size)[:, None] * across), about))
 
 
 def place(model: Model, limb: Limb, q: Array, joints: Array, swing: Array, lower: Array, end: Array) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import landing
 from .dip import dip
-from .plan import Move, Plan, Span, Struck, Sweep
+from .plan import Move, Plan, Span, Struck
 from .rotation import Array
 from .stance import Stance
 from .support import ahead, fall, nearest, smooth
@@ -24,6 +24,7 @@ BRISK = 0.2  # [s] that it takes at least
 STRAINED = 0.4  # of a leg's length that feet are away from under the weight before they follow
 LATE = 0.1  # [s] before it lands in which a foot's goal stays
 APART = 0.08  # [m] that a foot stays on its own side of the other
+MISSED = 2.0  # [m] that a step may be longer for each by which it catches the weight better
 HOME = 1.0  # [s] before the end from where feet that all stand go home whatever the balance
 ADRIFT = 0.15  # [m] that the weight may be off when the end comes near
 CLOSE, CLOSED = 0.55, 0.2  # [s] before the end from where on what is left off fades, and when nothing is left
@@ -40,8 +41,7 @@ class Walker(Weight):
 
     def __init__(self, stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> None:
         super().__init__(stance, 1.0 - struck.weak, blows[0])
-        self.push, self.blows, self.knocks = push, blows, struck.knocks
-        self.sweeps = {sweep.start: sweep for sweep in struck.sweeps}
+        self.push, self.blows, self.knocks, self.sweeps = push, blows, struck.knocks, struck.sweeps
         legs = len(stance.limbs)
         self.rise, self.swept, self.pull = np.zeros(legs), np.zeros(legs, dtype=bool), np.zeros(2)
         self.moves: list[Move] = []
@@ -56,8 +56,7 @@ class Walker(Weight):
         self.blow, _, self.stays = landed[-1]
         self.end = max(blow.end for blow in landed)
         self._land(k)
-        if k in self.sweeps:
-            self._sweep(self.sweeps[k])
+        self._sweep(k)
         carries = self.carries(k, self.stands(k))
         capture = self.x + self.v / pace
         if carries.any():
@@ -175,10 +174,10 @@ class Walker(Weight):
                 for leg, goal in zip(legs, goals, strict=True):
                     self._lift(k, leg, goal, due)
 
-    def _sweep(self, sweep: Sweep) -> None:
-        """A foot is knocked off the ground, on its own side."""
-        goal = self._apart(sweep.start, sweep.leg, self.feet[sweep.leg] + sweep.way)
-        self._lift(sweep.start, sweep.leg, goal, sweep.due, True)
+    def _sweep(self, k: int) -> None:
+        """Feet that are knocked off the ground, on their own side."""
+        for leg, _, due, way in (sweep for sweep in self.sweeps if sweep.start == k):
+            self._lift(k, leg, self._apart(k, leg, self.feet[leg] + way), due, True)
 
     def _lift(self, k: int, leg: int, goal: Array, due: int, swept: bool = False) -> None:
         times = self.stance.times
@@ -190,7 +189,8 @@ class Walker(Weight):
     def _catch(self, k: int, legs: tuple[int, ...], carries: np.ndarray, capture: Array) -> Choice:
         """(cost, legs, goals (l, 2), seconds) of a step with these legs to where the weight will be."""
         stance, pace = self.stance, float(self.stance.pace[k])
-        on = nearest(self._without(k, legs, carries, capture)[0], capture)
+        points, _ = self._without(k, legs, carries, capture)
+        on = nearest(points, capture)
         out = capture - on
         way = out / max(float(np.linalg.norm(out)), 1e-12)
         stands = np.array([stance.soles[k, stance.owner == leg].mean(axis=0) + self.feet[leg] for leg in legs])
@@ -199,11 +199,12 @@ class Walker(Weight):
             there = ahead(capture, on + ROUND * way, pace, seconds)
             far = max(float(((there - stands + stance.nominal[k]) @ way).min()) + ROUND, 0.0)
             x = fall(self.x, self.v, on, pace, seconds)[0]
-            goals = np.array([landing.reached(stance, k, leg, self.feet[leg] + far * way, x) for leg in legs])
+            reached = [landing.reached(stance, k, leg, self.feet[leg] + far * way, x) for leg in legs]
+            goals = np.array([self._apart(k, leg, goal) for leg, goal in zip(legs, reached, strict=True)])
             most = float(np.linalg.norm(goals - feet, axis=-1).max())
             seconds = self.swing + FARTHER * most
-        room = min(self._room(k, leg, goal)[0] for leg, goal in zip(legs, goals, strict=True))
-        return most + 2.0 * max(APART - room, 0.0), legs, goals, seconds
+        after = np.concatenate((points, stands - stance.nominal[k] + goals - feet))
+        return most + MISSED * float(np.linalg.norm(there - nearest(after, there))), legs, goals, seconds
 
     def _without(self, k: int, legs: tuple[int, ...], carries: np.ndarray, capture: Array) -> tuple[Array, Array]:
         """(s, 2) soles that carry but for these legs, and where over them the capture point (2,) gets in a step."""

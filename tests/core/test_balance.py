@@ -111,6 +111,20 @@ def test_a_knee_that_is_simulated_past_straight_bends_to_the_clips_side(skeleton
         assert ik.bend(limb, *to_world(model, joints, at)) == pytest.approx(clip, abs=1e-6)
 
 
+def test_a_knee_is_braced_about_other_axes_than_its_own(skeleton, rng):
+    """The bend stays, what is across it doesn't go on growing, and a knee on its clip is left to round-off."""
+    _, limb, joints, _ = bent_leg(skeleton)
+    clip = joints[:, limb.lower]
+    np.testing.assert_allclose(ik.braced(limb, clip, clip), clip, atol=1e-15)
+    bent = multiply(clip, exp(0.7 * limb.axis))
+    np.testing.assert_allclose(ik.braced(limb, clip, bent), bent, atol=1e-12)
+    aside = np.cross(limb.axis, rng.normal(size=3))
+    aside /= np.linalg.norm(aside)
+    for across in (0.01, 0.2, 0.8):
+        found = ik.braced(limb, clip, multiply(multiply(clip, exp(across * aside)), exp(0.7 * limb.axis)))
+        assert angle(found, bent)[0] == pytest.approx(ik.ACROSS * np.tanh(across / ik.ACROSS), rel=1e-6)
+
+
 def test_a_target_out_of_reach_is_pointed_at(skeleton):
     model, limb, joints, at = bent_leg(skeleton)
     q, p = to_world(model, joints, at)
@@ -178,6 +192,31 @@ def test_the_momentum_of_the_plan_is_what_push_and_ground_give(skeleton):
     some = slice(k + 3, k + 90)  # of the samples after: what is pulled in one shows in the next
     assert np.abs(v[1:][some] - given[some]).max() < 0.03
     assert np.abs(plan.rate[1:, :2][some] - given[some]).max() < 1e-12
+
+
+def test_steps_to_the_side_do_not_cross(skeleton):
+    """Pushed to the right, the left foot comes beside the right one at most, which then goes on by itself."""
+    for impulse in (60.0, 80.0):
+        found, plan = planned(skeleton, standing(skeleton), impulse, (1.0, 0.0))
+        assert plan.moves
+        ankle = found.ankle[..., :2] + plan.feet[..., :2]
+        hips = found.hip[:, 0, :2] - found.hip[:, 1, :2]
+        apart = np.einsum("ki,ki->k", ankle[:, 0] - ankle[:, 1], hips / np.linalg.norm(hips, axis=1)[:, None])
+        assert apart.min() > min(steps.APART, apart[0]) - 1e-6
+
+
+def test_a_leg_struck_from_outside_swings_past_the_other(skeleton):
+    """Its foot may not go through the one that stands, however far the blow sends it."""
+    clip = clip_of(skeleton)
+    reaction = hit_on(skeleton, "leg_outside", clip=clip, hit=Hit(25.0, impulse=70.0))
+    (_, p), (_, own) = reaction.poses(clip), reaction.actor.canonical(clip)
+    right, left = (reaction.actor.first(f"foot.{s}") for s in "RL")
+    thighs = [reaction.actor.first(f"thigh.{s}") for s in "RL"]
+    side = (p[:, thighs[0]] - p[:, thighs[1]]) * [1.0, 1.0, 0.0]
+    side /= np.linalg.norm(side, axis=1)[:, None]
+    room, before = (np.einsum("ti,ti->t", x[:, right] - x[:, left], side) for x in (p, own))
+    assert np.abs(room - before).max() > 0.03
+    assert (room - np.minimum(before, 0.08)).min() > -0.03
 
 
 @pytest.mark.parametrize("preset", ["leg_front", "leg_back"])
