@@ -1,0 +1,90 @@
+"""Legs that are hit: flung, giving way under the weight, and never through each other."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import dip, ik, stance, steps
+from core.plan import Span, Struck
+from core.react import Hit
+
+from .figures import build
+from .test_balance import planned
+from .test_react import actor_of, clip_of, hit_on, standing
+
+
+@pytest.fixture(scope="module")
+def skeleton():
+    return build(skin=True)
+
+
+def test_steps_to_the_side_do_not_cross(skeleton):
+    """Pushed to the right, the left foot comes beside the right one at most, which then goes on by itself."""
+    for impulse in (60.0, 80.0):
+        found, plan = planned(skeleton, standing(skeleton), impulse, (1.0, 0.0))
+        assert plan.moves
+        ankle = found.ankle[..., :2] + plan.feet[..., :2]
+        hips = found.hip[:, 0, :2] - found.hip[:, 1, :2]
+        apart = np.einsum("ki,ki->k", ankle[:, 0] - ankle[:, 1], hips / np.linalg.norm(hips, axis=1)[:, None])
+        assert apart.min() > min(steps.APART, apart[0]) - 1e-6
+
+
+def test_a_leg_struck_from_outside_swings_past_the_other(skeleton):
+    """Its foot may not go through the one that stands, however far the blow sends it."""
+    clip = clip_of(skeleton)
+    reaction = hit_on(skeleton, "leg_outside", clip=clip, hit=Hit(25.0, impulse=70.0))
+    (_, p), (_, own) = reaction.poses(clip), reaction.actor.canonical(clip)
+    right, left = (reaction.actor.first(f"foot.{s}") for s in "RL")
+    thighs = [reaction.actor.first(f"thigh.{s}") for s in "RL"]
+    side = (p[:, thighs[0]] - p[:, thighs[1]]) * [1.0, 1.0, 0.0]
+    side /= np.linalg.norm(side, axis=1)[:, None]
+    room, before = (np.einsum("ti,ti->t", x[:, right] - x[:, left], side) for x in (p, own))
+    assert np.abs(room - before).max() > 0.03
+    assert (room - np.minimum(before, 0.08)).min() > -0.03
+
+
+@pytest.mark.parametrize("preset", ["leg_front", "leg_back"])
+def test_a_leg_that_is_hit_is_flung_and_gives_way(skeleton, preset):
+    """Whatever the blow's direction both knees bend under the weight, and only the struck foot leaves its place."""
+    clip = standing(skeleton)
+    reaction = hit_on(skeleton, preset, clip=clip, hit=Hit(25.0))
+    q, p = reaction.poses(clip)
+    _, own = reaction.actor.canonical(clip)
+    body = {r: reaction.actor.first(r) for r in ("pelvis", "foot.R", "foot.L")}
+    off = {r: (p - own)[:, i] for r, i in body.items()}
+    low = int(np.argmin(off["pelvis"][:, 2]))
+    assert -0.1 < off["pelvis"][low, 2] < -0.03
+    for limb in reaction.footing.stance.limbs:
+        assert ik.bend(limb, q, p)[low] - ik.bend(limb, *reaction.actor.canonical(clip))[low] > np.radians(15.0)
+    assert 0.05 < (off["foot.R"] @ reaction.direction).max() < 0.2
+    assert np.linalg.norm(off["foot.L"], axis=-1).max() < 5e-3
+    assert np.linalg.norm(p - own, axis=-1)[clip.times > reaction.start + 2.5].max() < 0.01
+
+
+def test_a_light_blow_leaves_the_foot_and_bends_the_knee_less(skeleton):
+    clip = standing(skeleton)
+    light, strong = (hit_on(skeleton, "leg_back", clip=clip, hit=Hit(25.0, impulse=i)) for i in (5.0, 40.0))
+    assert not light.footing.plan.moves and strong.footing.plan.moves
+    dips = [-r.footing.plan.shift[:, 2].min() for r in (light, strong)]
+    assert dips[0] == pytest.approx(5.0 / 40.0 * dips[1], rel=1e-3)
+
+
+def test_the_dip_is_a_damped_fall_by_what_is_missing_of_the_weight(skeleton):
+    """z'' = -g lost - w^2 z - 2 w z', w^2 = g / depth, in small steps; one leg carries what two share."""
+    found = stance.read(actor_of(skeleton), standing(skeleton), 1.0)
+    struck = Struck.nothing(found.down.shape)
+    struck.weak[30:60, 0] = 0.6
+    span = [Span(float(found.times[30]), float(found.times[30]) + 2.7)]
+    z, _, _ = dip.dip(found, struck, span)
+    w = np.sqrt(9.81 / (dip.DEPTH * found.length.mean()))
+    y, v, n = 0.0, 0.0, 200
+    want = [0.0]
+    for k in range(70):
+        for _ in range(n):
+            v += (-9.81 * struck.weak[k, 0] / 2.0 - w * w * y - 2.0 * w * v) / (60.0 * n)
+            y += v / (60.0 * n)
+        want.append(y)
+    np.testing.assert_allclose(z[:71], want, atol=2e-4)
+    alone = dip.dip(replace(found, down=found.down & [True, False]), struck, span)[0]
+    np.testing.assert_allclose(alone, 2.0 * z, atol=1e-12)
