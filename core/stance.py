@@ -99,28 +99,40 @@ class Stance:
 
     def next_landing(self, k: int) -> int:
         """The sample after k at which a foot comes down, or the end."""
-        fresh = (self.down[1:] & ~self.down[:-1]).any(axis=1)[k:]
-        return k + 1 + int(np.argmax(fresh)) if fresh.any() else len(self.down)
+        return self._ahead[3][k]
 
     def rests(self, k: int) -> int:
         """The sample from k on from which all feet stand for so long that there is time for a step, -1 if never."""
-        ahead = np.flatnonzero(self._at_rest[k:])
-        return k + int(ahead[0]) if len(ahead) else -1
-
-    @cached_property
-    def _at_rest(self) -> np.ndarray:
-        gaps = np.concatenate(([0], np.cumsum(~self.down.all(axis=1))))
-        return np.asarray(gaps[REST:] == gaps[:-REST])
+        return self._ahead[2][k]
 
     def lands(self, k: int, leg: int) -> int:
-        """The sample at which the leg stands next, -1 if it doesn't."""
-        ahead = np.flatnonzero(self.down[k:, leg])
-        return k + int(ahead[0]) if len(ahead) else -1
+        """The sample from k on at which the leg stands, -1 if it doesn't."""
+        return self._ahead[0][k][leg]
 
     def stays(self, k: int, leg: int) -> int:
         """The sample up to which a leg that stands goes on standing."""
-        ahead = np.flatnonzero(~self.down[k:, leg])
-        return k + int(ahead[0]) if len(ahead) else len(self.down)
+        return self._ahead[1][k][leg]
+
+    @cached_property
+    def _ahead(self) -> tuple[list[list[int]], list[list[int]], list[int], list[int]]:
+        """What `lands`, `stays`, `rests` and `next_landing` tell of each sample, and of the end."""
+        K = len(self.down)
+        gaps = np.concatenate(([0], np.cumsum(~self.down.all(axis=1))))
+        rest = np.zeros(K, dtype=bool)
+        rest[: max(K + 1 - REST, 0)] = gaps[REST:] == gaps[:-REST]
+        fresh = np.zeros(K, dtype=bool)
+        fresh[1:] = (self.down[1:] & ~self.down[:-1]).any(axis=1)
+        after = _next(np.append(fresh[1:], False)[:, None], K - 1)[:, 0] + 1
+        told = _next(self.down, -1), _next(~self.down, K), _next(rest[:, None], -1)[:, 0], after
+        return tuple(x.tolist() for x in told)
+
+
+def _next(true: np.ndarray, none: int) -> np.ndarray:
+    """(K + 1, n) the first sample from each on at which (K, n) is true, or `none`."""
+    K = len(true)
+    at = np.where(true, np.arange(K)[:, None], K)
+    first = np.append(np.minimum.accumulate(at[::-1], axis=0)[::-1], np.full((1, true.shape[1]), K), axis=0)
+    return np.where(first < K, first, none)
 
 
 def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:

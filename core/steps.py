@@ -14,7 +14,7 @@ from .dip import dip
 from .plan import Move, Plan, Span, Struck
 from .rotation import Array
 from .stance import Stance
-from .support import ahead, fall, nearest, smooth
+from .support import ahead, ease, fall, nearest
 from .weight import ROUND, Weight
 
 OUT = 0.01  # [m] that counts as off the clip
@@ -85,7 +85,7 @@ class Walker(Weight):
         x = float(self.stance.times[k]) - (self.end - CLOSE)
         width = CLOSE - CLOSED
         inside = min(max(x / width, 0.0), 1.0)
-        return 1.0 - float(smooth(x / width)), -6.0 * inside * (1.0 - inside) / width
+        return 1.0 - ease(x / width), -6.0 * inside * (1.0 - inside) / width
 
     def _close(self, k: int) -> None:
         """Towards the end whatever is off fades; feet that stand do so only where they don't step any more."""
@@ -114,8 +114,15 @@ class Walker(Weight):
         """(2,) of the weight and (L, 2) of the feet at sample k [m/s]."""
         left, slope = self.closing(k)
         pace = slope / left if left > 0.0 else 0.0
-        fading = pace * self._fade(k)[:, None] if pace else 0.0
+        if pace == 0.0:
+            return self.v, self.speed
+        fading = pace * self._fade(k)[:, None]
         return self.v + pace * (self.x - self.home), self.speed + fading * (self.feet - self.home)
+
+    def is_home(self, k: int) -> bool:
+        """Whether nothing will be off home any more from sample k on."""
+        later = any(blow.start > self.stance.times[k] + 1e-6 for blow in self.blows)
+        return not later and k > self._sample(self.end - CLOSED) and bool((self.since < 0).all())
 
     def _land(self, k: int) -> None:
         """Feet that come down at this sample."""
@@ -253,6 +260,8 @@ class Walker(Weight):
 
     def lift(self, k: int) -> tuple[Array, Array]:
         """(L,) height of the feet in steps of our own [m], and its rate [m/s]."""
+        if (self.since < 0).all():
+            return np.zeros(len(self.since)), np.zeros(len(self.since))
         length = np.maximum(self.due - self.since, 1)
         height, rate = landing.arc((k - self.since) / length, self.swept)
         rise = np.where(self.since >= 0, self.rise, 0.0)
@@ -265,7 +274,10 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
     K, L = hold.shape
     shift, feet, pull = np.zeros((K, 3)), np.zeros((K, L, 3)), np.zeros((K, 3))
     rate, speed = np.zeros_like(shift), np.zeros_like(feet)
-    for k in range(K):
+    for k in range(int(np.searchsorted(stance.times, blows[0].start - 1e-6)), K):
+        if walker.is_home(k):
+            shift[k:, :2], feet[k:, :, :2] = walker.x, walker.feet
+            break
         shift[k, :2], feet[k, :, :2] = walker.x, walker.feet
         rate[k, :2], speed[k, :, :2] = walker.rates(k)
         feet[k, :, 2], speed[k, :, 2] = walker.lift(k)

@@ -59,6 +59,12 @@ def ahead(capture: Array, p: Array, pace: float, h: float) -> Array:
     return p + (capture - p) * np.exp(pace * h)
 
 
+def ease(x: float) -> float:
+    """`smooth` of a plain number."""
+    x = min(max(x, 0.0), 1.0)
+    return x * x * (3.0 - 2.0 * x)
+
+
 def smooth(x: Array | float) -> Array:
     """From 0 at 0 to 1 at 1, level at both ends."""
     x = np.minimum(np.maximum(x, 0.0), 1.0)

@@ -8,7 +8,7 @@ import numpy as np
 from .plan import Span
 from .rotation import Array
 from .stance import Stance
-from .support import fall, nearest, smooth
+from .support import ease, fall, nearest
 
 HASTE = 0.8  # how much farther than the capture point the pressure goes, as part of its way off
 ROUND = 0.05  # [m] by which soles reach beyond the line along their middle
@@ -65,7 +65,7 @@ class Weight:
     def round(self, k: int) -> float:
         """[m] by which the pressure gets beyond the soles' middle: the sole's own width, and arms and trunk."""
         gone = (self.stance.times[k] - self.blow) / (self.end - self.blow)
-        return ROUND + HELP + MORE * float(smooth(gone))
+        return ROUND + HELP + MORE * ease(float(gone))
 
     def foreseen(self, k: int, due: int) -> tuple[Array, Array]:
         """The weight and its velocity at a later sample, as the clip's contacts and the pressure go on."""
