@@ -13,7 +13,7 @@ from .rotation import Array
 from .stance import Stance
 from .support import smooth
 
-DEPTH = 0.5  # of a leg's length that a body would sink at last on legs that carry nothing
+DEPTH = 0.35  # of a leg's length that a body would sink at last on legs that carry nothing
 FADE, GONE = 0.55, 0.2  # [s] before the end from where on what is left fades, and when nothing is left
 
 

@@ -15,12 +15,13 @@ from .rotation import Array
 from .stance import Stance
 from .support import smooth
 
-KNOCKED = 0.08  # [m] that a foot in the air lands aside of its way
+KNOCKED = 0.06  # [m] that a foot in the air lands aside of its way
 FLUNG = 0.14  # of a leg's length that a foot is flung which stands
 FULL = 40.0  # [N s] from which on blows do all that
 LEAST = 0.02  # [m] a foot that would be flung less far stays where it is
 SWEPT, LEAVES = 0.25, 0.05  # [s] for which a foot that stood is off the ground, and that friction holds it
-LATENT, YIELDS = 0.04, 0.14  # [s] from a blow until its leg begins to give way, and from there until it does
+LATENT, YIELDS = 0.04, 0.18  # [s] from a blow until its leg begins to give way, and from there until it does
+SOONER = 2.0  # times as fast does tone come back on which a leg lands
 TAKE, READY = 0.5, 0.2  # [s] in which a foot finds back to its place before it lands, and all feet in flight
 
 
@@ -40,8 +41,7 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
             if blow.struck not in bodies(actor, limb):
                 continue
             strong = _strong(own)
-            left = np.where(since > -1e-6, tuning.lost(blow.situation, since), 0.0) * smooth((since - LATENT) / YIELDS)
-            weak[:, i] = np.maximum(weak[:, i], strong * left)
+            weak[:, i] = np.maximum(weak[:, i], strong * _weakened(found, blow, since, k, i))
             if not own:  # velocities turn it
                 ready = _ready(found, blow, k, i, blow.start + blow.situation.recovered)
                 hold[:, i] *= _freed(found, since, blow.start, ready)
@@ -58,6 +58,18 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
                 if not found.flies[k]:
                     hold[:, i] *= _freed(found, since, blow.start, _ready(found, blow, k, i))
     return Struck(weak, hold, knocks, tuple(sweeps))
+
+
+def _weakened(found: Stance, blow: Blow, since: Array, k: int, leg: int) -> Array:
+    """(K,) what a leg has lost; of one in the air, tone only begins to come back as it lands, so that it gives way then.
+
+    since: (K,) time since the blow [s], at sample k.
+    """
+    lands, passed = found.lands(k, leg), since
+    if lands > k and found.times[lands] < blow.end:
+        passed = SOONER * np.maximum(since - (found.times[lands] - found.times[k]), 0.0)
+    yields = smooth((since - LATENT) / YIELDS)
+    return np.where(since > -1e-6, yields * tuning.lost(blow.situation, passed), 0.0)
 
 
 def _strong(pulses: Sequence[Pulse]) -> float:

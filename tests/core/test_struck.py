@@ -88,3 +88,19 @@ def test_the_dip_is_a_damped_fall_by_what_is_missing_of_the_weight(skeleton):
     np.testing.assert_allclose(z[:71], want, atol=2e-4)
     alone = dip.dip(replace(found, down=found.down & [True, False]), struck, span)[0]
     np.testing.assert_allclose(alone, 2.0 * z, atol=1e-12)
+
+
+def test_a_leg_struck_in_the_air_lands_weak(skeleton):
+    """Its tone comes back from its landing on, so that the body sinks on it, not while it swings."""
+    clip = clip_of(skeleton)
+    actor = actor_of(skeleton)
+    found = stance.read(actor, clip, 1.0)
+    leg = [limb.end for limb in found.limbs].index(actor.first("foot.R"))
+    at = found.times
+    k = int(np.flatnonzero(found.down[:-1, leg] & ~found.down[1:, leg])[0]) + 4
+    reaction = hit_on(skeleton, "leg_front", clip=clip, hit=Hit(float(at[k]) * clip.fps))
+    found, z = reaction.footing.stance, reaction.footing.plan.shift[:, 2]
+    lands = found.times[found.lands(int(np.searchsorted(found.times, reaction.start)), leg)]
+    assert lands > reaction.start + 0.15
+    assert not z[found.times <= lands].any()
+    assert z.min() < -0.02 and lands < found.times[np.argmin(z)] < lands + 0.5
