@@ -61,7 +61,7 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
 
 
 def _weakened(found: Stance, blow: Blow, since: Array, k: int, leg: int) -> Array:
-    """(K,) what a leg has lost; of one in the air, tone only begins to come back as it lands, so that it gives way then.
+    """(K,) what a leg has lost; of one in the air, tone only begins to come back as it lands: it gives way then.
 
     since: (K,) time since the blow [s], at sample k.
     """
