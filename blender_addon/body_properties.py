@@ -6,6 +6,7 @@ from ..core import situation as situations
 from . import settings
 
 OVERRIDE = {"LIBRARY_OVERRIDABLE"}
+FRESH = {"SKIP_SAVE"}  # of operators: a click starts from the settings, not from what the last click used
 SECONDS = {"subtype": "TIME_ABSOLUTE", "unit": "TIME_ABSOLUTE", "override": OVERRIDE}
 START = situations.named(settings.FIRST)
 MODES = (

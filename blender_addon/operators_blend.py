@@ -7,6 +7,7 @@ from bpy.types import Operator
 from ..core.errors import CoreError
 from ..core.pose import IMPORTANT, UNIMPORTANT, VERY_IMPORTANT
 from . import blending, checks, recipe, settings
+from .body_properties import FRESH
 
 IMPORTANCE = (
     ("UNIMPORTANT", "Unimportant", "10"),
@@ -14,7 +15,6 @@ IMPORTANCE = (
     ("VERY_IMPORTANT", "Very Important", "400"),
 )
 WEIGHTS = {"UNIMPORTANT": UNIMPORTANT, "IMPORTANT": IMPORTANT, "VERY_IMPORTANT": VERY_IMPORTANT}
-AFRESH = {"SKIP_SAVE"}  # what a stumble sets is not what the next blend begins with
 BONES = (
     ("ALL", "All", "All bones that the action keys"),
     ("SELECTED", "Selected", "Only the selected bones among those that the action keys"),
@@ -32,15 +32,15 @@ class DYNAMICS_OT_blend_actions(Operator):
     slot: StringProperty(
         name="Slot",
         description="The action's slot, by its identifier. Empty: the one that moves most bones",
-        options={"SKIP_SAVE"},
+        options=FRESH,
     )
     frame: FloatProperty(
-        name="Start", description="Frame at which the action begins", step=100, precision=1, options={"SKIP_SAVE"}
+        name="Start", description="Frame at which the action begins", step=100, precision=1, options=FRESH
     )
     at_hit: BoolProperty(
         name="At the Hit",
         description="Begin when the hit lands and take the whole body over: a stumble below the reaction",
-        options={"SKIP_SAVE"},
+        options=FRESH,
     )
     repeat: BoolProperty(name="Repeat", description="Start the action again after its last key")
     attack: FloatProperty(
@@ -50,7 +50,7 @@ class DYNAMICS_OT_blend_actions(Operator):
         soft_max=2.0,
         default=0.3,
         step=10,
-        options=AFRESH,
+        options=FRESH,
     )
     whole: BoolProperty(
         name="To Its End", description="Let the action show until its last key, the relaxation included", default=True
@@ -65,23 +65,23 @@ class DYNAMICS_OT_blend_actions(Operator):
         soft_max=2.0,
         default=0.3,
         step=10,
-        options=AFRESH,
+        options=FRESH,
     )
     automatic: BoolProperty(
         name="Automatic Importance",
         description="Let each bone follow the clip that does more with it",
         default=True,
-        options=AFRESH,
+        options=FRESH,
     )
     clip_importance: EnumProperty(
-        name="Clip", description="Importance of what plays", items=IMPORTANCE, default="IMPORTANT", options=AFRESH
+        name="Clip", description="Importance of what plays", items=IMPORTANCE, default="IMPORTANT", options=FRESH
     )
     action_importance: EnumProperty(
         name="Action",
         description="Importance of the action",
         items=IMPORTANCE,
         default="VERY_IMPORTANT",
-        options=AFRESH,
+        options=FRESH,
     )
     bones: EnumProperty(name="Bones", description="The bones that may follow the action", items=BONES)
 

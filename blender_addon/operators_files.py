@@ -12,6 +12,7 @@ from ..core import hits as planning
 from ..core import situation as situations
 from ..core.errors import CoreError
 from . import checks, export, operators_react, recipe, settings
+from .body_properties import FRESH
 
 
 class DYNAMICS_OT_export_fbx(Operator, ExportHelper):
@@ -26,7 +27,7 @@ class DYNAMICS_OT_export_fbx(Operator, ExportHelper):
     name: StringProperty(
         name="Reaction",
         description="Which one. Empty: the one chosen in the list",
-        options={"SKIP_SAVE"},
+        options=FRESH,
     )
     whole_clip: BoolProperty(
         name="Whole Clip",
@@ -102,8 +103,8 @@ class DYNAMICS_OT_load_situation(Operator, ImportHelper):
 
     filename_ext = ".toml"
     filter_glob: StringProperty(default="*.toml;*.txt", options={"HIDDEN"})
-    directory: StringProperty(subtype="DIR_PATH", options={"HIDDEN", "SKIP_SAVE"})
-    files: CollectionProperty(type=bpy.types.OperatorFileListElement, options={"HIDDEN", "SKIP_SAVE"})
+    directory: StringProperty(subtype="DIR_PATH", options=FRESH | {"HIDDEN"})
+    files: CollectionProperty(type=bpy.types.OperatorFileListElement, options=FRESH | {"HIDDEN"})
 
     @classmethod
     def poll(cls, context):

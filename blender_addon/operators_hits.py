@@ -6,6 +6,7 @@ from mathutils import Vector
 
 from ..core.errors import CoreError
 from . import aiming, checks, settings
+from .body_properties import FRESH
 
 WAYS = (("UP", "Up", "Towards the first"), ("DOWN", "Down", "Towards the last"))
 TARGETS = (
@@ -44,7 +45,7 @@ class DYNAMICS_OT_add_hit(ListOperator, Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     duplicate: BoolProperty(
-        name="Duplicate", description="Give it all values of the hit that is shown", options={"SKIP_SAVE"}
+        name="Duplicate", description="Give it all values of the hit that is shown", options=FRESH
     )
 
     @classmethod
@@ -93,7 +94,7 @@ class DYNAMICS_OT_move_hit(SeveralOperator, Operator):
     bl_label = "Move Hit"
     bl_options = {"REGISTER", "UNDO"}
 
-    way: EnumProperty(name="Way", description="Where to", items=WAYS, options={"SKIP_SAVE"})
+    way: EnumProperty(name="Way", description="Where to", items=WAYS, options=FRESH)
 
     def execute(self, context):
         armature = checks.armature_of(context)
@@ -167,12 +168,12 @@ class DYNAMICS_OT_use_cursor(Operator):
     bl_label = "Use 3D Cursor"
     bl_options = {"REGISTER", "UNDO"}
 
-    target: EnumProperty(name="For", description="What the cursor gives", items=TARGETS, options={"SKIP_SAVE"})
+    target: EnumProperty(name="For", description="What the cursor gives", items=TARGETS, options=FRESH)
     nearest: BoolProperty(
         name="Nearest Bone",
         description="Let the blow strike the bone that is nearest to the cursor now",
         default=True,
-        options={"SKIP_SAVE"},
+        options=FRESH,
     )
 
     @classmethod

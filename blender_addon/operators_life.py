@@ -9,8 +9,8 @@ from bpy.types import Operator
 
 from ..core.errors import CoreError
 from . import actions, checks, flatten, layer_undo, nla, operators_react, records, timing
+from .body_properties import FRESH
 
-FRESH = {"SKIP_SAVE"}
 CURES = (
     ("LEAVE_TWEAK", "Done Editing", "Leave tweak mode, so that all layers play again"),
     ("NLA_ON", "Switch NLA On", "Let the NLA play"),

@@ -7,6 +7,7 @@ from bpy.types import Operator
 from ..core.errors import CoreError
 from ..core.quality import judge
 from . import checks, quality, timing
+from .body_properties import FRESH
 
 
 class DYNAMICS_OT_grade_motion(Operator):
@@ -40,9 +41,9 @@ class DYNAMICS_OT_go_to_fault(Operator):
     bl_label = "Go to Fault"
     bl_options = {"REGISTER", "UNDO"}
 
-    check: StringProperty(name="Check", description="The check that failed", options={"SKIP_SAVE", "HIDDEN"})
-    bone: StringProperty(name="Bone", description="The bone to choose", options={"SKIP_SAVE"})
-    frame: FloatProperty(name="Frame", description="The frame to show", options={"SKIP_SAVE"})
+    check: StringProperty(name="Check", description="The check that failed", options=FRESH | {"HIDDEN"})
+    bone: StringProperty(name="Bone", description="The bone to choose", options=FRESH)
+    frame: FloatProperty(name="Frame", description="The frame to show", options=FRESH)
 
     @classmethod
     def description(cls, _context, properties):

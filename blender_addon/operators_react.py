@@ -23,10 +23,10 @@ from . import (
     settings,
     staleness,
 )
+from .body_properties import FRESH
 from .solving import Solving
 
 NOTHING = 1e-4  # [deg]
-FRESH = {"SKIP_SAVE"}  # a click starts from the settings, not from what the last click used
 SOURCES = (
     ("SETTINGS", "Current Settings", "With the settings as they stand in the panel"),
     ("RECIPE", "Its Own Settings", "With the settings that made it, after the clip below has changed"),
@@ -73,7 +73,7 @@ class DYNAMICS_OT_apply_hit_reaction(Solving, Operator):
         name="Vector", description="Where the blow pushes", subtype="XYZ", size=3, options=FRESH
     )
     shown: StringProperty(
-        name="Shown", description="The situation whose values are shown", options={"HIDDEN", "SKIP_SAVE"}
+        name="Shown", description="The situation whose values are shown", options=FRESH | {"HIDDEN"}
     )
 
     @classmethod
