@@ -14,6 +14,7 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from . import actions, layer_undo, limits, nla, timing
+from .memory import memory
 
 CHANGING = (bpy.types.Action, bpy.types.Object, bpy.types.Armature, bpy.types.Scene)
 STRIP = (
@@ -33,7 +34,7 @@ STRIP = (
 )
 KEYS = ("co", "handle_left", "handle_right")
 
-_known: dict[tuple[str, ...], Any] = {}
+_known = memory()
 
 
 def note(rig: Any, record: Any) -> None:
@@ -117,11 +118,11 @@ def _changed(_scene: Any, depsgraph: Any) -> None:
 
 
 @persistent
-def _loaded(*_: Any) -> None:
+def _undone(*_: Any) -> None:
     _known.clear()
 
 
-HANDLERS = {"depsgraph_update_post": _changed, "load_post": _loaded, "undo_post": _loaded, "redo_post": _loaded}
+HANDLERS = {"depsgraph_update_post": _changed, "undo_post": _undone, "redo_post": _undone}
 
 
 def register() -> None:
@@ -134,4 +135,3 @@ def unregister() -> None:
     """Stop listening."""
     for name, handler in HANDLERS.items():
         getattr(bpy.app.handlers, name).remove(handler)
-    _known.clear()
