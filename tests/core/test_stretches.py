@@ -1,5 +1,7 @@
 """How `react` chooses its sub-steps: fine around blows, long in calm ends, none where nothing is to be seen."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -55,6 +57,14 @@ def test_steps_get_shorter_at_the_blow_and_longer_afterwards(figure):
     assert h[since < 0.05].max() < 1 / 200
     assert h[since < 0.5].max() == pytest.approx(1 / 120, abs=1e-6)
     assert h[since > 2.0][:-1] == pytest.approx(1 / 30, abs=1e-6)
+
+
+@pytest.mark.parametrize("contact,halvings", [(0.03, 2), (0.05, 2), (0.12, 1), (0.5, 0)])
+def test_a_contact_has_sub_steps_enough(contact, halvings):
+    blow = SimpleNamespace(start=1.0, contact=contact)
+    rule, end = pace.Pace.returning([blow], 0), 1.0 + contact
+    assert [rule.least(now) for now in (1.0, end, end + 0.8, end + 1.3)] == [halvings, 0, -1, -2]
+    assert [pace.Pace.returning([blow], 3).least(now) for now in (1.0, end + 0.8)] == [3, 2]  # of swift muscles
 
 
 def test_what_would_not_be_seen_is_not_simulated(figure):
