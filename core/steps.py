@@ -206,8 +206,9 @@ class Walker(Weight):
             there = ahead(capture, on + ROUND * way, pace, seconds)
             far = max(float(((there - stands + stance.nominal[k]) @ way).min()) + ROUND, 0.0)
             x = fall(self.x, self.v, on, pace, seconds)[0]
-            reached = [landing.reached(stance, k, leg, self.feet[leg] + far * way, x) for leg in legs]
-            goals = np.array([self._apart(k, leg, goal) for leg, goal in zip(legs, reached, strict=True)])
+            goals = np.array([landing.reached(stance, k, leg, self.feet[leg] + far * way, x) for leg in legs])
+            if len(legs) == 1:  # those of a diagonal may cross the others, which come after
+                goals[0] = self._apart(k, legs[0], goals[0])
             most = float(np.linalg.norm(goals - feet, axis=-1).max())
             seconds = self.swing + FARTHER * most
         after = np.concatenate((points, stands - stance.nominal[k] + goals - feet))
