@@ -9,7 +9,7 @@ from ..core.progress import portion
 
 AT_ONCE = 1.0  # seconds that a click may take before the operator goes on in the background of the window
 READING = 0.3  # part of the progress that reading takes
-SLICE = 0.08  # seconds of solving between two looks at the keyboard
+SLICE = 0.2  # seconds of work between two looks at the keyboard: each redraws the window, which may take as long
 
 
 class Solving:
