@@ -24,7 +24,7 @@ WALKS = {
     "cesium": (GAME + "khronos/cesium_man.gltf", None, "shoulder_front"),
     "cmu": ("2_mocap/cmu/02_01_walk.bvh", None, "shoulder_front"),
     "fox": (GAME + "khronos/Fox.glb", None, "chest_front"),
-    "wolf": ("3_odd_rigs/quaternius_Wolf.glb", None, "chest_front"),
+    "wolf": ("3_odd_rigs/quaternius_Wolf.glb", None, "shoulder_front"),
 }
 
 
