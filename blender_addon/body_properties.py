@@ -119,6 +119,18 @@ class BodyProperties:
         default=START.whip,
         override=OVERRIDE,
     )
+    dip: FloatProperty(
+        name="Dip",
+        description=(
+            "Times which the body sinks on a leg that is hit and gives way: 1 what the physics gives, 0 not at all"
+        ),
+        min=0.0,
+        max=3.0,
+        soft_max=2.0,
+        step=10,
+        default=START.dip,
+        override=OVERRIDE,
+    )
     influence: StringProperty(
         name="Influence",
         description=(

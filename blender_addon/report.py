@@ -196,6 +196,7 @@ def _hit(job, blow, given):
         "seed": blow.hit.seed,
         "counter": blow.situation.counter,
         "whip": blow.situation.whip,
+        "dip": blow.situation.dip,
         "coupled": blow.situation.coupled,
         **about,
     }

@@ -17,9 +17,9 @@ DEPTH = 0.35  # of a leg's length that a body would sink at last on legs that ca
 FADE, GONE = 0.55, 0.2  # [s] before the end from where on what is left fades, and when nothing is left
 
 
-def missing(stance: Stance, weak: Array) -> Array:
+def missing(stance: Stance, sinks: Array) -> Array:
     """(K, L) part of the weight that legs don't carry any more: what they have lost of their share."""
-    return np.asarray(weak * stance.down / np.maximum(stance.down.sum(axis=1, keepdims=True), 1))
+    return np.asarray(sinks * stance.down / np.maximum(stance.down.sum(axis=1, keepdims=True), 1))
 
 
 def dip(stance: Stance, struck: Struck, blows: Sequence[Span]) -> tuple[Array, Array, Array]:
@@ -27,7 +27,7 @@ def dip(stance: Stance, struck: Struck, blows: Sequence[Span]) -> tuple[Array, A
     know of it."""
     K = len(stance.times)
     z, v, a = np.zeros(K), np.zeros(K), np.zeros(K)
-    lost = missing(stance, struck.weak).sum(axis=1)
+    lost = missing(stance, struck.sinks).sum(axis=1)
     if not lost.any():
         return z, v, a
     h, depth = float(stance.times[1] - stance.times[0]), DEPTH * float(stance.length.mean())

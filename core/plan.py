@@ -34,12 +34,13 @@ class Sweep(NamedTuple):
 class Struck:
     """What blows do to the legs, at a stance's samples.
 
-    weak: (K, L) what each has lost of its strength.  hold: (K, L) how firmly each foot is kept to its place, 0 = not at
-    all.  knocks: (K, L, 2) how far off its goal a foot in the air lands [m].  sweeps: feet that are knocked off the
-    ground.
+    weak: (K, L) what each has lost of its strength.  sinks: (K, L) the same for how far the body sinks, times the
+    artist's gain.  hold: (K, L) how firmly each foot is kept to its place, 0 = not at all.  knocks: (K, L, 2) how far
+    off its goal a foot in the air lands [m].  sweeps: feet that are knocked off the ground.
     """
 
     weak: Array
+    sinks: Array
     hold: Array
     knocks: Array
     sweeps: tuple[Sweep, ...] = ()
@@ -47,7 +48,7 @@ class Struck:
     @classmethod
     def nothing(cls, shape: tuple[int, ...]) -> "Struck":
         """Legs (K, L) that nothing strikes."""
-        return cls(np.zeros(shape), np.ones(shape), np.zeros((*shape, 2)))
+        return cls(np.zeros(shape), np.zeros(shape), np.ones(shape), np.zeros((*shape, 2)))
 
 
 @dataclass(frozen=True)

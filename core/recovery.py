@@ -48,7 +48,7 @@ def prepare(
         more = caught * more
         push = push + more
     weight = float(actor.masses.mass.sum()) * abs(float(actor.gravity[2]))
-    return Footing(found, plan, base, weight * dip.missing(found, legs.weak), fell)
+    return Footing(found, plan, base, weight * dip.missing(found, legs.sinks), fell)
 
 
 def _push(actor: Actor, found: Stance, pulses: Sequence[Pulse]) -> Array:

@@ -28,7 +28,7 @@ TAKE, READY = 0.5, 0.2  # [s] in which a foot finds back to its place before it 
 def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Sequence[Pulse]]) -> Struck:
     """Of several blows, each with its pulses."""
     knocks = np.zeros((*found.down.shape, 2))
-    weak, hold = np.zeros(found.down.shape), np.ones(found.down.shape)
+    weak, sinks, hold = np.zeros(found.down.shape), np.zeros(found.down.shape), np.ones(found.down.shape)
     sweeps: list[Sweep] = []
     h = float(found.times[1] - found.times[0])
     for n, (blow, own) in enumerate(zip(blows, pulses, strict=True)):
@@ -41,7 +41,9 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
             if blow.struck not in bodies(actor, limb):
                 continue
             strong = _strong(own)
-            weak[:, i] = np.maximum(weak[:, i], strong * _weakened(found, blow, since, k, i))
+            lost = strong * _weakened(found, blow, since, k, i)
+            weak[:, i] = np.maximum(weak[:, i], lost)
+            sinks[:, i] = np.maximum(sinks[:, i], blow.situation.dip * lost)
             if not own:  # velocities turn it
                 ready = _ready(found, blow, k, i, blow.start + blow.situation.recovered)
                 hold[:, i] *= _freed(found, since, blow.start, ready)
@@ -57,7 +59,7 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
                 knocks[k : (lands if lands >= 0 else k) + 1, i] = KNOCKED * strong * blow.direction[:2]
                 if not found.flies[k]:
                     hold[:, i] *= _freed(found, since, blow.start, _ready(found, blow, k, i))
-    return Struck(weak, hold, knocks, tuple(sweeps))
+    return Struck(weak, sinks, hold, knocks, tuple(sweeps))
 
 
 def _weakened(found: Stance, blow: Blow, since: Array, k: int, leg: int) -> Array:

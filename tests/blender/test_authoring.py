@@ -98,13 +98,14 @@ class TestShaping:
     def test_they_are_kept_with_the_reaction(self, demo):
         group = demo.parametric_dynamics
         group.counter, group.whip, group.influence, group.coupled = 1.5, 0.5, "1 0.75", False
+        group.dip = 2.5
         group.tone_curve, group.ranges = "0 0.3, 0.5 1", "neck 15, forearm 0 140"
         group.envelope_curve = "0 1, 0.2 1, 0.4 0"
         OPS.apply_hit_reaction()
         made = settings.recipe(demo)
         group.situation = "leg_back"
         assert (group.counter, group.whip, group.influence, group.ranges, group.coupled) == (1.0, 1.0, "", "", True)
-        assert (group.tone_curve, group.envelope_curve) == ("", "")
+        assert (group.tone_curve, group.envelope_curve, group.dip) == ("", "", 1.0)
         settings.show_reaction(group)
         assert settings.recipe(demo).hits[0].situation == made.hits[0].situation
         assert group.tone_curve == "0 0.3, 0.5 1" and group.ranges == "neck 15, forearm 0 140" and not group.coupled
@@ -128,11 +129,11 @@ class TestShaping:
 
     def test_the_command(self, run, data, tmp_path):  # noqa: F811
         words = ("react", data / KAYKIT_CLIPS, "--situation", "chest_front", "--report", tmp_path / "r.json")
-        shape = ("--counter", "0", "--whip", "0.5", "--influence", "1 1 0", "--tone-curve", "0 0.3, 0.3 1")
+        shape = ("--counter", "0", "--whip", "0.5", "--dip", "2", "--influence", "1 1 0", "--tone-curve", "0 0.3, 0.3 1")
         shape += ("--envelope-curve", "0 1, 0.2 1, 0.5 0", "--ranges", "neck 15", "--light")
         assert run(*words, *shape)[0] == 0
         facts = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
-        assert (facts["hit"]["counter"], facts["hit"]["whip"]) == (0.0, 0.5)
+        assert [facts["hit"][name] for name in ("counter", "whip", "dip")] == [0.0, 0.5, 2.0]
         assert facts["peak_deg"]["head"] < 0.01 < facts["peak_deg"]["chest"]
         assert facts["peak_deg"]["lowerarm.r"] < 0.01 < facts["peak_deg"]["upperarm.r"] and not facts["hit"]["coupled"]
         length = facts["reaction_range"][1] - facts["reaction_range"][0]

@@ -70,11 +70,21 @@ def test_a_light_blow_leaves_the_foot_and_bends_the_knee_less(skeleton):
     assert dips[0] == pytest.approx(5.0 / 40.0 * dips[1], rel=1e-3)
 
 
+@pytest.mark.parametrize("gain", [0.0, 2.0])
+def test_the_artist_s_gain_scales_the_dip_and_nothing_else_of_the_plan(skeleton, gain):
+    clip = standing(skeleton)
+    plain, gained = (hit_on(skeleton, "leg_back", clip=clip, hit=Hit(25.0), dip=g).footing.plan for g in (1.0, gain))
+    assert plain.shift[:, 2].min() < -0.03
+    np.testing.assert_allclose(gained.shift[:, 2], gain * plain.shift[:, 2], atol=1e-12)
+    np.testing.assert_array_equal(gained.shift[:, :2], plain.shift[:, :2])
+    np.testing.assert_array_equal(gained.feet, plain.feet)
+
+
 def test_the_dip_is_a_damped_fall_by_what_is_missing_of_the_weight(skeleton):
     """z'' = -g lost - w^2 z - 2 w z', w^2 = g / depth, in small steps; one leg carries what two share."""
     found = stance.read(actor_of(skeleton), standing(skeleton), 1.0)
     struck = Struck.nothing(found.down.shape)
-    struck.weak[30:60, 0] = 0.6
+    struck.sinks[30:60, 0] = 0.6
     span = [Span(float(found.times[30]), float(found.times[30]) + 2.7)]
     z, _, _ = dip.dip(found, struck, span)
     w = np.sqrt(9.81 / (dip.DEPTH * found.length.mean()))
@@ -82,7 +92,7 @@ def test_the_dip_is_a_damped_fall_by_what_is_missing_of_the_weight(skeleton):
     want = [0.0]
     for k in range(70):
         for _ in range(n):
-            v += (-9.81 * struck.weak[k, 0] / 2.0 - w * w * y - 2.0 * w * v) / (60.0 * n)
+            v += (-9.81 * struck.sinks[k, 0] / 2.0 - w * w * y - 2.0 * w * v) / (60.0 * n)
             y += v / (60.0 * n)
         want.append(y)
     np.testing.assert_allclose(z[:71], want, atol=2e-4)
