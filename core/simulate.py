@@ -89,6 +89,7 @@ def moment(
     return now, load
 
 
+@np.errstate(all="ignore")  # a simulation that breaks down is told in one sentence
 def step(
     model: Model,
     reference: Reference,
@@ -111,8 +112,7 @@ def step(
     acceleration = load.prescribed + model.expand(u)
     twist = state.twist + now.h * acceleration
     if not np.isfinite(twist).all():
-        bad = model.names[int(np.argwhere(~np.isfinite(twist))[0, -2])]
-        raise SimulationError(f"The simulation broke down at bone '{bad}'. Lower the impulse or raise the bone's mass.")
+        raise SimulationError(_broken(model, kin.V))
     rotation, position = advance(state, twist, float(reference.lengths[k]))
     rotation = _on_axes(model, reference.rotation[k + 1], rotation)
     fastest, apart = _fastest(kin.V), _fastest(model.ancestor @ apply(kin.X, now.e_dot))
@@ -123,6 +123,13 @@ def _fastest(V: Array) -> float:
     """The largest angular speed of any of the motions (..., n, 6)."""
     w = V[..., :3]
     return float(np.einsum("...i,...i->...", w, w).max()) ** 0.5
+
+
+def _broken(model: Model, V: Array) -> str:
+    """What went too fast, of the last motions (..., n, 6) that are numbers."""
+    speed = np.nan_to_num(np.linalg.norm(V[..., :3], axis=-1)).reshape(-1, model.n).max(axis=0)
+    text = "The simulation broke down: bone '{}' turned ever faster. Lower the blow or raise the bone's mass."
+    return text.format(model.names[int(speed.argmax())])
 
 
 def _return(e: Array, e_dot: Array, h: float) -> Array:

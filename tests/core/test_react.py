@@ -1,5 +1,6 @@
 """Reactions of a made-up human: physics, neutrality, invariance, refusals."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ from core import hinges
 from core.actor import Actor
 from core.anatomy import analyse
 from core.bodies import measure
-from core.errors import ClipError, SituationError
+from core.errors import ClipError, SimulationError, SituationError
 from core.pose import Envelope
 from core.react import Hit, react, run
 from core.rotation import angle, exp, multiply, rotate, to_matrix
@@ -294,3 +295,10 @@ def test_clip_that_is_scaled_up_keeps_its_offsets(skeleton):
     grown = replace(clip, position=clip.position * (1.0 + 0.1 * np.sin(clip.times))[:, None, None])
     reaction = hit_on(skeleton, clip=grown, hit=Hit(25.0, impulse=0.0))
     assert max(reaction.peaks().values()) < 1e-9
+
+
+def test_a_blow_that_no_simulation_survives_is_refused_by_the_bone_and_nothing_else_is_said(skeleton):
+    """A hand that gets 10 000 N m s would turn a million times a second."""
+    with warnings.catch_warnings(), pytest.raises(SimulationError, match="'hand.L' turned ever faster"):
+        warnings.simplefilter("error")
+        hit_on(skeleton, hit=replace(HIT, bone="hand.L", impulse=0.0, angular=1e4))
