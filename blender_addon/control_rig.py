@@ -79,19 +79,20 @@ class Body:
         """A clip of all bones as one of the body's."""
         return replace(clip, rotation=clip.rotation[:, self.rows], position=clip.position[:, self.rows])
 
-    def seek(self, context, armature, frames, channels):
+    def seek(self, context, armature, frames, channels, heads):
         """A generator that finds the controls which move the body at the first of the frames and where switches turn.
 
-        channels: of all bones, at these frames and maybe others (ascending).
+        channels: of all bones, at these frames and maybe others (ascending).  heads: (T, n, 3) of the body's bones.
         """
-        names, _, parents = controls.watched(self.anatomy, self.skeleton.names)
+        names, bones, parents = controls.watched(self.anatomy, self.skeleton.names)
+        stretching = controls.stretched(parents, heads[:, bones], self.skeleton.head[bones])
         chosen = _chosen(armature)
         with Puppet(context, armature, names, posing.SPAN * self.anatomy.size) as puppet:
             found, starts = [], switches.stages(context, armature, frames)
             for i, k in enumerate(starts):
                 puppet.at(frames[k], channels, int(np.searchsorted(channels.frames, frames[k])))
-                steps = portion(controls.find(puppet, self.held, parents, chosen), i / len(starts), 1.0 / len(starts))
-                found.append((k, (yield from steps)))
+                steps = controls.find(puppet, self.held, parents, chosen, stretching)
+                found.append((k, (yield from portion(steps, i / len(starts), 1.0 / len(starts)))))
         self.stages = tuple(found)
 
     def pose(self, context, armature, actor, clip, channels, reaction):

@@ -28,10 +28,10 @@ FELT = 3e-3  # [rad per rad] of a control above which it moves a bone of the bod
 NATURAL = 0.97  # part of a control's effect that joints make: below it bones are stretched or torn apart
 KINK = 0.1  # difference of a control's effects to both sides above which limits play a part
 UNREACHED = 0.6  # part of every motion of a joint that no control makes: above it the bone counts as unreachable
+STRETCHED = 1e-3  # of a bone's distance from the one above, by which a clip changes it that stretches
 FIRM = 0.01  # part of a bone's motion by which it may miss that of a piece of its control
 TRIAL = probing.STEP * np.array([1.0, 0.7, 1.3])  # of the values of a block, to see what it moves
 ARTIST, JOINTS, WHOLE, TEARS = range(4)
-ODD = 3.0  # cost of what stretches, against what turns joints
 
 
 @dataclass(eq=False)
@@ -53,12 +53,11 @@ class Tried:
 
 @dataclass(eq=False)
 class Found:
-    """tried: the blocks of the controls to use, best first.  cost: (d,) of their values.  names: m watched bones.
-    unreached: those that no control moves.
+    """tried: the blocks of the controls to use, best first.  names: m watched bones.  unreached:
+    those that no control moves.
     """
 
     tried: list[Tried]
-    cost: np.ndarray
     names: tuple[str, ...]
     unreached: tuple[str, ...] = ()
 
@@ -108,11 +107,23 @@ def watched(anatomy, names):
     return tuple(names[b] for b in bones), np.array(bones), np.array(parents)
 
 
-def find(puppet, held, parents, chosen=()):
+def stretched(parents, heads, rest):
+    """The watched bones that the clip moves away from the bone above, or towards it, as IK that stretches does.
+
+    heads: (T, m, 3) in the clip.  rest: (m, 3).
+    """
+    hung = np.flatnonzero(parents >= 0)
+    now = np.linalg.norm(heads[:, hung] - heads[:, parents[hung]], axis=-1)
+    usual = np.linalg.norm(rest[hung] - rest[parents[hung]], axis=-1)
+    return hung[np.abs(now - usual).max(axis=0) > STRETCHED * usual]
+
+
+def find(puppet, held, parents, chosen=(), stretching=()):
     """A generator of the Found, with the puppet at a frame of the clip.
 
     held: bones that are no controls, for something owns them.  parents: (m,) of the watched bones.
-    chosen: controls that the artist has named.
+    chosen: controls that the artist has named.  stretching: watched bones whose distance from the bone above must be
+    met too: a reaction keeps the clip's, and IK that bends a limb gives it up.
     """
     armature = puppet.armature
     keyed = {channel.path for channel in layer_undo.keyed_below(armature)}
@@ -123,13 +134,12 @@ def find(puppet, held, parents, chosen=()):
     most = max(reached[1:] or reached, key=np.sum)
     ranks = {id(item): _rank(item, motions, keyed, chosen, most) for item in tried}
     tried.sort(key=lambda item: ranks[id(item)])
-    taken, left = probing.choose([item.effect for item in tried], motions)
+    longer = probing.lengthenings(parents, pose, puppet.length, stretching)
+    taken, left = probing.choose([item.effect for item in tried], np.concatenate((motions, longer), axis=1))
     use = [tried[i] for i in taken]
     each = left[: 3 * len(parents)].reshape(-1, 3)
-    costs = [np.full(len(item.block.axes), ODD if ranks[id(item)][0] == TEARS else 1.0) for item in use]
     return Found(
         tried=use,
-        cost=np.concatenate([np.zeros(0), *costs]),
         names=tuple(puppet.watched),
         unreached=tuple(n for n, part in zip(puppet.watched, each, strict=True) if part.min() > UNREACHED),
     )

@@ -206,7 +206,7 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
     clip, channels, plays, continuation = yield from portion(steps, 0.0, 0.7)
     if body.controlled:
         clip = body.of(clip)
-        yield from portion(body.seek(context, armature, keys, channels), 0.7, 0.3)
+        yield from portion(body.seek(context, armature, keys, channels, clip.position), 0.7, 0.3)
     limited, doubts = limits.of_body(context, armature, body)
     masses = measure(body.skeleton, anatomy, casting.masses(body.skeleton, anatomy, situation, settings))
     height = height or usual_height(anatomy)

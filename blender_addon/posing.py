@@ -6,6 +6,7 @@ import numpy as np
 
 from ..core import eulers, probing
 from ..core.bodies import HEIGHT
+from ..core.errors import ClipError
 from ..core.rotation import exp, multiply, to_matrix
 from .channels import Target
 from .puppet import Puppet, rotation
@@ -15,6 +16,7 @@ ONWARD = 0.7  # of a frame's step that the next one probably takes
 CLOSE = 0.15  # [rad] from the clip, within which controls are as far away as the pose is
 STILL = 1e-7  # [rad] below which the simulation leaves the clip alone
 NEAR_TURN, NEAR_SHIFT = 0.5, 2e-3  # [deg], [m] off the simulated pose that are worth no word
+LOST = 0.35  # [rad] off the simulated pose, or as much of `SPAN` (20 degrees, 80 mm): what was asked isn't shown at all
 SPAN = 0.131  # of a figure's height: what a shift must measure to be as visible as a turn of one radian
 
 
@@ -48,7 +50,7 @@ def pose(context, armature, stages, size, channels, clip, wanted):
 
     stages: (index of the frame from which on, controls.Found).  size: the figure's height [rig units].
     channels: of all bones, at the T frames.  clip, wanted: (q (T, m, 4), p (T, m, 3)) of the watched bones in armature
-    space.
+    space.  ClipError where the controls leave a bone far from where it should be.
     """
     frames, names, length = channels.frames, stages[0][1].names, SPAN * size
     blocks = list(dict.fromkeys(block for _, found in stages for block in found.blocks))
@@ -74,6 +76,7 @@ def pose(context, armature, stages, size, channels, clip, wanted):
                     again = solver.solve(goal, x[k if onward else max(k - 1, 0), own])
                     if np.linalg.norm(again[1]) < np.linalg.norm(left[k]):
                         x[k, own], left[k] = again
+                _require_shown(names, frame, solver.counted * left[k])
             before = away
             yield (k + 1.0) / len(frames)
         puppet.use(blocks)
@@ -81,6 +84,17 @@ def pose(context, armature, stages, size, channels, clip, wanted):
     off = left.reshape(len(frames), 2, -1, 3)
     turn, shift = np.linalg.norm(off, axis=-1).swapaxes(0, 1)
     return Posed(targets, frames, names, np.degrees(turn), shift * SPAN * HEIGHT)
+
+
+def _require_shown(names, frame, left):
+    """Refuse a pose that is nowhere near, as where a clip jumps or limits are in the way."""
+    off = np.linalg.norm(left.reshape(2, -1, 3), axis=-1)
+    if off.max() <= LOST:
+        return
+    worst = int(off.max(axis=0).argmax())
+    text = "The controls leave bone '{}' {:.0f} degrees and {:.0f} mm off the simulated pose at frame {:g}. Let the "
+    text += "clip go on there without a jump or limit, hit more weakly or at another frame, or bake the rig."
+    raise ClipError(text.format(names[worst], np.degrees(off[0, worst]), 1e3 * SPAN * HEIGHT * off[1, worst], frame))
 
 
 def _solver(puppet, found, known):
@@ -102,7 +116,6 @@ def _solver(puppet, found, known):
         refresh=refresh,
         carry=carry,
         length=puppet.length,
-        cost=found.cost,
         counted=probing.rows(np.array([name not in found.unreached for name in found.names])).astype(float),
         moves=probing.rows(bent).T,
         known=known,

@@ -60,6 +60,23 @@ def joint_motions(parent: Sequence[int], pose: Pose, length: float) -> Array:
     return out.reshape(6 * m, 3 * m + 3)
 
 
+def lengthenings(parent: Sequence[int], pose: Pose, length: float, bones: Sequence[int]) -> Array:
+    """(6m, 3k) what joints can't do: the shift of each of k bones' heads away from the bone above, in its own frame,
+    with all that hangs on it.  Arguments as of `joint_motions`.
+    """
+    R, p = pose[:2]
+    m = len(p)
+    out = np.zeros((2, m, 3, 3 * len(bones)))
+    for k, bone in enumerate(bones):
+        for i in range(m):
+            up = i
+            while up not in (bone, -1):
+                up = parent[up]
+            if up == bone:
+                out[1, i, :, 3 * k : 3 * k + 3] = R[bone] / length
+    return out.reshape(6 * m, -1)
+
+
 def carried(w: Array, v: Array, at: Array, pose: Pose, length: float) -> Array:
     """(6m, d) what d controls do to bones that hang on them as one piece.
 
@@ -150,15 +167,14 @@ class Solver:
     """Finds control values for one pose after the other, each from where the one before ended.
 
     refresh: gives the Jacobian (6m, d) at x where the pose is known.  carry: the same from an old one, as far as it
-    follows from the pose alone.  cost: (d,) how reluctantly each value is used.  counted: (6m,) weight of each error,
-    0 or 1.  moves: (6m, d) bool, what is learnt from steps: the entries that don't follow from the pose.
+    follows from the pose alone.  counted: (6m,) weight of each error, 0 or 1.  moves: (6m, d) bool, what is learnt from
+    steps: the entries that don't follow from the pose.
     """
 
     show: Show
     refresh: Callable[[Array, Pose], Array]
     carry: Callable[[Array, Array, Pose], Array]
     length: float
-    cost: Array
     counted: Array
     moves: np.ndarray
     known: Array | None = None
@@ -174,17 +190,18 @@ class Solver:
         error = difference(pose, target, self.length)
         fresh, slow, damping = self.known is None, 0, DAMPING
         known = self.refresh(x, pose) if self.known is None else self.carry(self.known, x, pose)
+        weight = self._weights(known)
         for k in range(ROUNDS):
-            size = np.linalg.norm(self.counted * error) + 1e-12
+            size = np.linalg.norm(weight * error) + 1e-12
             if k > 0 and np.abs(self.counted * error).max() < TURN * min(2.0 ** (k // PATIENCE), 4.0):
                 break
-            step = self._step(known, error, (1.0 if fresh else IDLE) * x if k == 0 else 0.0 * x, damping)
-            promise = 1.0 - np.linalg.norm(self.counted * (error - known @ step)) / size
+            step = self._step(known, weight, error, (1.0 if fresh else IDLE) * x if k == 0 else 0.0 * x, damping)
+            promise = 1.0 - np.linalg.norm(weight * (error - known @ step)) / size
             if promise < (SPENT if fresh else SLOW if size < NEAR else 0.0) and damping <= DAMPING or damping > STUCK:
                 break
             tried = self.show(x + step)
             left = difference(tried, target, self.length)
-            gain = 1.0 - np.linalg.norm(self.counted * left) / size
+            gain = 1.0 - np.linalg.norm(weight * left) / size
             known = known + self._lesson(error - left - known @ step, step)
             if gain > 0.0:
                 x, error, pose, damping = x + step, left, tried, max(0.2 * damping, LEAST)
@@ -197,6 +214,7 @@ class Solver:
                     break
                 if not fresh:
                     known, fresh = self.refresh(x, pose), True
+                    weight = self._weights(known)
         worst = np.abs(self.counted * error).max()
         self.known, self.left = known, worst if GOOD < worst < 2.0 * GOOD and (fresh or self.left) else 0.0
         return x, error
@@ -207,14 +225,21 @@ class Solver:
         size = np.einsum("rd,rd->r", part, part)
         return (wrong / np.where(size > 1e-3 * (step @ step), size, np.inf))[:, None] * part
 
-    def _step(self, known: Array, error: Array, idle: Array, damping: float) -> Array:
+    def _weights(self, known: Array) -> Array:
+        """(6m,) of the errors: those that answer a value more than one for one count less.
+
+        The bend of a limb by IK that is nearly straight answers like a square root: steps that follow it go astray,
+        while to place both ends of the limb, which answer plainly, brings the bend by itself.
+        """
+        return self.counted / np.maximum(1.0, np.abs(self.moves * known).max(axis=1, initial=0.0))
+
+    def _step(self, known: Array, weight: Array, error: Array, idle: Array, damping: float) -> Array:
         """Levenberg-Marquardt.  idle: what the values give up where controls are redundant."""
-        error = self.counted * error * min(1.0, FAR / max(float(np.abs(error).max()), 1e-12))
-        J = self.counted[:, None] * known / self.cost
+        error = weight * error * min(1.0, FAR / max(float(np.abs(error).max()), 1e-12))
+        J = weight[:, None] * known
         curved, gradient = J.T @ J, J.T @ error
         some = np.eye(len(curved))
-        step = np.linalg.solve(curved + damping * some, gradient)
+        step = np.asarray(np.linalg.solve(curved + damping * some, gradient), dtype=np.float64)
         if idle.any():
-            step = step - np.linalg.solve(curved / REDUNDANT + some, self.cost * idle)
-        step = step / self.cost
+            step = step - np.linalg.solve(curved / REDUNDANT + some, idle)
         return step * min(1.0, STRIDE / max(float(np.abs(step).max()), 1e-12))

@@ -131,6 +131,26 @@ def test_a_rig_without_any_free_bone_is_refused(fresh_scene):
         solved(rig)
 
 
+def test_a_pose_that_controls_cannot_show_is_refused(puppet):
+    """An arm whose control is held within what the clip does: told by bone and frame, and nothing is changed."""
+    turns = []
+    for frame in range(1, 60, 2):
+        tools.set_frame(frame)
+        turns.append(puppet.pose.bones["ctl-upper_arm.L"].matrix_basis.to_euler("XYZ"))
+    low, high = np.min(turns, axis=0) - 0.02, np.max(turns, axis=0) + 0.02
+    limit = puppet.pose.bones["ctl-upper_arm.L"].constraints.new("LIMIT_ROTATION")
+    limit.owner_space, limit.euler_order = "LOCAL", "XYZ"
+    for axis, a, b in zip("xyz", low, high, strict=True):
+        setattr(limit, "use_limit_" + axis, True)
+        setattr(limit, "min_" + axis, a)
+        setattr(limit, "max_" + axis, b)
+    tools.set_frame(1)
+    state = tools.file_state()
+    with pytest.raises(errors.CoreError, match="leave bone 'upper_arm.L' .* degrees and .* at frame .* weakly"):
+        solved(puppet, "shoulder_back", impulse=40.0)
+    assert tools.differences(state, tools.file_state()) == []
+
+
 def test_the_artists_map_names_a_control(puppet):
     """Among controls with shapes one without is not seen, until the artist names it."""
     shape = bpy.data.objects.new("Shape", None)

@@ -24,7 +24,7 @@ def arm(lengths=(1.0, 0.8, 0.5)):
     return show
 
 
-def solver(show, d, m, cost=None):
+def solver(show, d, m):
     reach = np.ones((d, m), dtype=bool)
 
     def refresh(x, pose):
@@ -33,8 +33,7 @@ def solver(show, d, m, cost=None):
     def carry(known, x, pose):
         return known
 
-    cost = np.ones(d) if cost is None else cost
-    return probing.Solver(show, refresh, carry, LENGTH, cost, np.ones(6 * m), np.ones((6 * m, d), dtype=bool))
+    return probing.Solver(show, refresh, carry, LENGTH, np.ones(6 * m), np.ones((6 * m, d), dtype=bool))
 
 
 def test_a_chain_is_posed_as_wanted(rng):
@@ -51,23 +50,22 @@ def test_a_chain_is_posed_as_wanted(rng):
 
 
 def test_redundant_controls_share_the_turn_and_return_to_nothing():
-    """Two controls that do the same: each turns by half, the dearer one less, and at the end none is left turned."""
+    """Two controls that do the same: each turns by half, and at the end none is left turned."""
     one = arm((1.0,))
 
     def show(x):
         return one(x[:3] + x[3:])
 
     rest, bent = one(np.zeros(3)), one(np.array([0.6, 0.0, 0.0]))
-    for cost, share in ((1.0, 0.5), (10.0, 100 / 101)):
-        solve = solver(show, 6, 1, np.repeat([1.0, cost], 3))
-        x = np.zeros(6)
-        for target in (bent, bent, bent):
-            x, _ = solve.solve(target, x)
-        assert x[0] == pytest.approx(0.6 * share, abs=2e-2) and x[0] + x[3] == pytest.approx(0.6, abs=1e-3)
-        x = np.array([0.5, 0.0, 0.0, -0.3, 0.0, 0.0])  # a turn of both against each other
-        for _ in range(30):
-            x, _ = solve.solve(rest, x)
-        assert np.abs(x).max() < 2e-2
+    solve = solver(show, 6, 1)
+    x = np.zeros(6)
+    for target in (bent, bent, bent):
+        x, _ = solve.solve(target, x)
+    assert x[0] == pytest.approx(0.3, abs=2e-2) and x[0] + x[3] == pytest.approx(0.6, abs=1e-3)
+    x = np.array([0.5, 0.0, 0.0, -0.3, 0.0, 0.0])  # a turn of both against each other
+    for _ in range(30):
+        x, _ = solve.solve(rest, x)
+    assert np.abs(x).max() < 2e-2
 
 
 def test_what_cannot_be_reached_is_left_as_near_as_it_can_be():
@@ -100,6 +98,36 @@ def test_motions_of_joints_are_those_of_the_chain(rng):
             np.testing.assert_allclose(motions[:, 3 * k + axis], seen, atol=1e-5)
     shifted = probing.difference(pose, (R, p + [0.0, 0.01, 0.0]), LENGTH)
     np.testing.assert_allclose(motions[:, 10] * 0.01 / LENGTH, shifted, atol=1e-12)
+
+
+def test_a_lengthened_bone_carries_what_hangs_on_it(rng):
+    """The shift of the second head, in its own axes, against the heads themselves; no joint makes it."""
+    x = rng.normal(size=9) * 0.5
+    R, p = arm()(x)
+    longer = probing.lengthenings([-1, 0, 1], (R, p), LENGTH, [1])
+    for axis in range(3):
+        moved = p + np.outer([0.0, 1.0, 1.0], 1e-6 * R[1][:, axis])
+        np.testing.assert_allclose(longer[:, axis], probing.difference((R, p), (R, moved), LENGTH) / 1e-6, atol=1e-7)
+    along = longer @ (R[1].T @ R[0])[:, [1]]  # away from the bone above
+    assert probing.within(along, probing.joint_motions([-1, 0, 1], (R, p), LENGTH)) < 0.9
+
+
+def test_a_limb_that_is_nearly_straight_is_bent_by_placing_its_end():
+    """Two links whose end is placed, as IK does: the bend answers like a square root, from 1 degree to 25 and back."""
+
+    def show(x):
+        bend = 2.0 * np.arccos(np.clip(1.0 - 0.01 * x[0], -1.0, 1.0))  # x: how far the end is drawn in
+        R = to_matrix(exp(np.array([[-0.5 * bend, 0.0, 0.0], [0.5 * bend, 0.0, 0.0], [0.0, 0.0, 0.0]])))
+        return R, np.array([[0.0, 0.0, 0.0], R[0] @ (0.0, 1.0, 0.0), (0.0, 2.0 - 0.02 * x[0], 0.0)])
+
+    def pulled(bend):
+        return np.array([(1.0 - np.cos(0.5 * np.radians(bend))) / 0.01])
+
+    solve = solver(show, 1, 3)
+    x = pulled(2.0)
+    for bend in (1.0, 4.0, 12.0, 25.0, 10.0, 3.0, 1.0):
+        x, left = solve.solve(show(pulled(bend)), x)
+        assert np.abs(left).max() < 4 * probing.TURN, bend
 
 
 def test_blocks_are_taken_in_order_and_only_for_something_new(rng):
