@@ -5,7 +5,7 @@ import math
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import control_rig, controls_panel, demo_character
+from bl_ext.user_default.parametric_dynamics.blender_addon import control_rig, controls, controls_panel, demo_character
 from bl_ext.user_default.parametric_dynamics.blender_addon import job as jobs
 from bl_ext.user_default.parametric_dynamics.core import errors, react, situation
 from bl_ext.user_default.parametric_dynamics.core.pose import Envelope
@@ -129,6 +129,16 @@ def test_a_rig_without_any_free_bone_is_refused(fresh_scene):
     bpy.context.view_layer.update()
     with pytest.raises(errors.CoreError, match="is moved by constraint.*Mute"):
         solved(rig)
+
+
+def test_bones_that_the_clip_stretches_are_told():
+    """Of a thigh, shin and foot only the shin's head moves away from the bone above; a turn is no stretch."""
+    rest = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 0.5], [0.0, 0.0, 0.1]])
+    turned = np.array([[0.0, 0.0, 1.0], [0.3, 0.0, 0.6], [0.3, 0.0, 0.2]])
+    longer = rest - [[0.0, 0.0, 0.0], [0.0, 0.0, 0.001], [0.0, 0.0, 0.001]]
+    parents = np.array([-1, 0, 1])
+    assert controls.stretched(parents, np.stack((rest, turned)), rest).tolist() == []
+    assert controls.stretched(parents, np.stack((rest, longer)), rest).tolist() == [1]
 
 
 def test_a_pose_that_controls_cannot_show_is_refused(puppet):
