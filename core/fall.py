@@ -29,7 +29,7 @@ from .situation import Situation
 from .skeleton import Clip
 from .stage import SUBSTEP, Stage
 
-TURN = 0.1  # [rad] most turn of a body in a sub-step: nobody expects a limp body back on a path
+TURN = 0.07  # [rad] most turn of a body in a sub-step: nobody expects a limp body back on a path
 
 
 class Falling(Stage):

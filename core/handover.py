@@ -91,7 +91,7 @@ def hand_over(reaction: Reaction, clip: Clip, action: Clip, seconds: float, unti
     own = actor.canonical(clip)
     q, p = reaction.poses(clip)
     there = q[now[0]], p[now[0]]
-    surface, theirs = touch.points(actor), actor.canonical(action)
+    surface, theirs = touch.points(actor).figure, actor.canonical(action)
     ground = floor_of(reaction.blows, surface, clip.times, own, reaction.start)
     theirs = theirs[0], theirs[1] + [0.0, 0.0, ground - touch.floor(surface, *theirs)]
     first, turn, shift, off = match(actor, there, theirs, action.times)

@@ -28,7 +28,7 @@ CALM_FROM, CALM_RATE = 1.6, 80.0  # [s] after the blow from where on motion is d
 TOPPLE, STANDS = 6.0, (0.3, 0.8)  # [1/s^2] where limbs would prop the body up, setting in so many [s] after the blow
 STILL, SLOWING = 0.03, 0.3  # [m/s] of every point of the surface, from where on motion fades in so many [s]
 SLACK_FREQUENCY, SLACK_RATIO = 0.5, 0.7  # what flesh and ligaments damp: no spring, but the damper of such a muscle
-FLOOR_DEPTH, FLOOR_TIME = 0.002, 0.1  # [m] a point sinks under the whole weight, [s] in which it comes up again
+FLOOR_DEPTH, FLOOR_TIME = 0.001, 0.05  # [m] a point sinks under the whole weight, [s] in which it comes up again
 FLESH_DEPTH, FLESH_TIME, FLESH_FRICTION = 0.05, 0.05, 0.3  # the same of flesh on flesh
 SLIM = 0.8  # part of a capsule's radius that collides
 NEARBY = 1.0  # [s] around a blow in which the clip shows where the floor is
@@ -113,7 +113,7 @@ class Ragdoll:
         weight = abs(float(actor.gravity[2])) * float(model.inertia[:, 5, 5].sum())
         stiffness = weight / FLOOR_DEPTH
         floor = Floor(surface.bodies, surface.places, height, stiffness, stiffness * FLOOR_TIME)
-        capsules = limbs(actor, moving)
+        capsules = limbs(actor, moving, surface)
         pairs = capsules.pairs(model, [apart(actor, capsules)])
         soft = np.full(len(pairs), weight / FLESH_DEPTH)
         sunk = overlap(capsules, pairs, kinematics(model, state))
@@ -171,9 +171,10 @@ def ligaments(inertia: Array, hinges: Hinges) -> tuple[Array, Array]:
     return K, D
 
 
-def limbs(actor: Actor, moving: np.ndarray) -> Capsules:
-    """The capsules of bodies that move by themselves, round ends inside their length."""
-    radius = SLIM * actor.masses.radius[actor.order]
+def limbs(actor: Actor, moving: np.ndarray, surface: touch.Points) -> Capsules:
+    """The capsules of bodies that move by themselves, round ends inside their length, no thicker than the skin where it
+    is thinnest."""
+    radius = np.minimum(SLIM * actor.masses.radius[actor.order], touch.thickness(actor, surface))
     length = np.linalg.norm(actor.axis, axis=-1)
     bodies = np.flatnonzero(moving & (radius > 0.005) & (length > 0.0))
     inset = np.minimum(radius, 0.45 * length)[bodies, None]

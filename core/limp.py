@@ -1,7 +1,8 @@
 """Ranges of joints without tone: a limp body lies and folds as far as joints go, not as far as its clip's pose would.
 
 Hips and shoulders have their range about the middle of what anatomy allows; trunk, neck, hands and feet about the pose
-in which they went limp.
+in which they went limp.  What muscles can do at the end of a range, a limp joint can't: hips, knees and ankles fold less
+than in a squat, so that nobody comes to rest on folded legs.
 """
 
 from dataclasses import replace
@@ -21,8 +22,9 @@ FREE = 0.85  # part of a range in which nothing resists
 WIDER = 1.5  # times the range that a tense body uses
 # Of a biped: where the limb points in the middle of its range [side, forward, up], and half of the range: swing forward
 # and back, swing sideways, twist [deg].
-MIDDLE = {"upper_arm": (0.75, 0.4, -0.55), "thigh": (0.25, 0.7, -0.7)}
-BALL = {"upper_arm": (95.0, 85.0, 80.0), "thigh": (70.0, 50.0, 45.0)}
+MIDDLE = {"upper_arm": (0.75, 0.4, -0.55), "thigh": (0.25, 0.5, -0.87)}
+BALL = {"upper_arm": (95.0, 85.0, 80.0), "thigh": (55.0, 50.0, 45.0)}
+FOLDED: Ranges = {"shin": (-2.0, 100.0), "foot": (35.0,)}  # calf on thigh, and the foot about how it stood [deg]
 STANDING = (60.0, 35.0, 35.0)  # of other figures' limbs, about how they stand
 
 
@@ -34,7 +36,8 @@ def limits(
 
     moving: (n,) without the free base, which has no joint.
     """
-    out: list[Force] = [replace(tuning.limit(actor, moving, inertia, hinges, bent, said, WIDER), soft=FREE)]
+    limit = tuning.limit(actor, moving, inertia, hinges, bent, {**FOLDED, **said}, WIDER)
+    out: list[Force] = [replace(limit, soft=FREE)]
     if balls := tuning.balls(actor, moving, inertia, said):
         roles = [actor.roles[i] for i in balls.bodies]
         ranges = [own(said, role) or (BALL[base_role(role)] if _biped(actor) else STANDING) for role in roles]

@@ -1,23 +1,33 @@
 """Where a figure touches things: a few points of its surface, fixed in its bodies."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from . import segments
 from .actor import Actor
+from .forces.ground import tangents
 from .rotation import Array, conjugate, rotate
 
 DIRECTIONS, CHUNK = 512, 64  # in which the skin's extent is measured, and so many of them at once
 SHORT = 0.003  # [m] that the chosen points may fall short of it in any of these
+ACROSS = 16  # directions across a body in which its width is measured
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """m points of the surface.  bodies: (m,) ascending.  places: (m, 3) body frame [m]."""
+    """m points of the surface.  bodies: (m,) ascending.  places: (m, 3) body frame [m].  held: (m,) bool, of a prop."""
 
     bodies: np.ndarray
     places: Array
+    held: np.ndarray
+
+    @cached_property
+    def figure(self) -> "Points":
+        """Those of the figure itself, without what its hands hold."""
+        own = ~self.held
+        return Points(self.bodies[own], self.places[own], self.held[own])
 
     def world(self, q: Array, p: Array) -> Array:
         """(..., m, 3) for world poses (..., n, 4), (..., n, 3)."""
@@ -26,12 +36,17 @@ class Points:
 
 def points(actor: Actor) -> Points:
     """As few points of each body's skin as reach as far as that in every direction, within SHORT; a capsule's where a
-    body has no skin."""
+    body has no skin.
+
+    Bones without mass (twist bones, props) are bodies that follow the clip on what carries them; what stands above the
+    pelvis is none.
+    """
     around = sphere(DIRECTIONS)
     skin, masses = actor.skeleton.skin, actor.masses
     found: dict[int, Array] = {}
     if skin is not None:
         home = segments.homes(actor.anatomy, masses.mass > 0.0)
+        home = np.where(_above(actor, home), home, np.arange(len(home)))
         owner = np.where(skin.owner >= 0, home[skin.owner], -1)
         for bone in np.unique(owner[owner >= 0]).tolist():
             own = skin.vertices[owner == bone] - actor.skeleton.head[bone]
@@ -43,8 +58,20 @@ def points(actor: Actor) -> Points:
             side = np.argmax(around @ ends.T, axis=1)
             found[bone] = _outermost(ends[side] + masses.radius[bone] * around, around)
     order = sorted(found, key=lambda bone: int(actor.body[bone]))
-    bodies = np.repeat([actor.body[bone] for bone in order], [len(found[bone]) for bone in order])
-    return Points(bodies.astype(int), np.concatenate([found[bone] for bone in order]))
+    bones = np.repeat(order, [len(found[bone]) for bone in order]).astype(int)
+    held = segments.homes(actor.anatomy, masses.mass > 0.0)[bones] < 0
+    return Points(actor.body[bones], np.concatenate([found[bone] for bone in order]), held)
+
+
+def _above(actor: Actor, home: np.ndarray) -> np.ndarray:
+    """(n,) bool: bones that carry the one that their skin belongs to."""
+    out = np.zeros(len(home), dtype=bool)
+    for bone in np.unique(home[home >= 0]):
+        above = actor.anatomy.parent[bone]
+        while above >= 0:
+            out[above] |= home[above] == bone
+            above = actor.anatomy.parent[above]
+    return out
 
 
 def _outermost(places: Array, around: Array) -> Array:
@@ -60,6 +87,17 @@ def _outermost(places: Array, around: Array) -> Array:
     return places[sorted(chosen)]
 
 
+def thickness(actor: Actor, points: Points) -> Array:
+    """(n,) [m] half of the least width of bodies across their axes; inf where they have none."""
+    out = np.full(len(actor.names), np.inf)
+    turn = np.linspace(0.0, np.pi, ACROSS, endpoint=False)
+    for body in np.unique(points.bodies[np.any(actor.axis[points.bodies], axis=-1)]):
+        side = np.stack(tangents(actor.axis[body] / np.linalg.norm(actor.axis[body])))
+        around = np.cos(turn)[:, None] * side[0] + np.sin(turn)[:, None] * side[1]
+        out[body] = 0.5 * np.ptp(points.places[points.bodies == body] @ around.T, axis=0).min()
+    return out
+
+
 def sphere(count: int) -> Array:
     """(count, 3) unit vectors spread evenly (Fibonacci's lattice)."""
     k = np.arange(count) + 0.5
@@ -72,7 +110,8 @@ def sphere(count: int) -> Array:
 def floor(points: Points, q: Array, p: Array) -> float:
     """Height of the floor [m] under world poses (T, n, 4), (T, n, 3): what the lowest point keeps to most of the time.
 
-    The tenth part of the frames in which it is lowest is left out: a toe that dips into the floor doesn't move it.
+    The tenth part of the frames in which it is lowest is left out: a toe that dips into the floor doesn't move it.  No
+    prop tells: swords are drawn through floors.
     """
-    lowest = points.world(q, p)[..., 2].min(axis=-1)
+    lowest = points.figure.world(q, p)[..., 2].min(axis=-1)
     return float(np.quantile(lowest, 0.1))

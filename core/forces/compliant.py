@@ -27,7 +27,7 @@ from .world import to_point
 CREEP = 5e-3  # [m/s] slip at which friction has 70 % of its strength
 SMALL = 200_000  # multiplications that libraries do on one thread (OpenBLAS: 262144)
 PASSES = 2  # the first finds the pressure, without friction
-ROUNDS, LINE = 8, 4  # of Newton's method in a pass, and of the search along each of its directions
+ROUNDS, LINE = 20, 4  # of Newton's method in a pass, and of the search along each of its directions
 CLOSE = 1e-3  # change of the velocity of contacts in a round [m/s] at which they count as found
 
 

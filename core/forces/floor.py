@@ -27,7 +27,7 @@ class Floor:
     height: float
     stiffness: float = 1e5
     damping: float = 3e3
-    friction: float = 0.8
+    friction: float = 0.4
 
     def touching(self, step: Step) -> Touching | None:
         """Every point that is near the floor in any member of the batch."""

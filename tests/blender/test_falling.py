@@ -69,7 +69,7 @@ def test_the_mesh_lies_on_the_floor_and_stays(fallen):
     layer_of(rig).mute = True
     floor = np.quantile([lowest(rig, frame).min() for frame in near], 0.1)
     layer_of(rig).mute = False
-    falling = np.arange(np.ceil(hit), np.ceil(hit + 4.0 * fps), 3.0)
+    falling = np.arange(np.ceil(hit), np.ceil(hit + 4.0 * fps))
     heights = [size * (lowest(rig, frame) - floor) for frame in falling]
     sunk = np.array([h.min() for h in heights])
     assert sunk.min() > -0.01

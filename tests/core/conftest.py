@@ -2,8 +2,12 @@
 
 import pytest
 
+from core.fall import fall
+from core.react import run
+from core.situation import named
+
 from .figures import build
-from .test_react import actor_of, clip_of
+from .test_react import HIT, actor_of, clip_of
 
 
 @pytest.fixture(scope="session")
@@ -16,3 +20,9 @@ def actor():
 def clip(actor):
     """Eight seconds of the human's walk."""
     return clip_of(actor.skeleton, seconds=8.0)
+
+
+@pytest.fixture(scope="session")
+def knocked_out(actor, clip):
+    """The human, knocked out by a blow on the head."""
+    return run(fall(actor, clip, named("knock_out"), HIT))

@@ -15,17 +15,20 @@ from core.model import State
 from core.react import Hit, run
 from core.reference import to_joints, to_world
 from core.resample import hermite, rotations
-from core.rotation import exp, multiply, to_matrix
+from core.rotation import exp, multiply, rotate, to_matrix
 from core.simulate import Run, simulate
 from core.situation import named
 
-from .test_react import HIT
+from .figures import build
+from .test_react import HIT, actor_of, clip_of
 
-FALLS = {"knock_out": {}, "knock_out_back": {}, "shoulder_front": {"end": "stay", "knock_out": 0.5}}
+FALLS = {"knock_out_back": {}, "shoulder_front": {"end": "stay", "knock_out": 0.5}}
 
 
-@pytest.fixture(scope="module", params=FALLS)
-def fallen(request, actor, clip):
+@pytest.fixture(scope="module", params=["knock_out", *FALLS])
+def fallen(request, actor, clip, knocked_out):
+    if request.param not in FALLS:
+        return knocked_out
     return run(fall(actor, clip, named(request.param).with_changes(**FALLS[request.param]), HIT))
 
 
@@ -107,9 +110,51 @@ def test_limbs_stay_out_of_the_trunk(fallen, clip):
             assert np.linalg.norm(apart, axis=-1).min() > 0.5 * radius[part], (role, part)
 
 
-def test_the_same_input_gives_the_same_fall(actor, clip):
-    first, again = (run(fall(actor, clip, named("knock_out"), HIT)) for _ in range(2))
-    assert np.array_equal(first.turn, again.turn) and np.array_equal(first.times, again.times)
+def test_the_same_input_gives_the_same_fall(actor, clip, knocked_out):
+    again = run(fall(actor, clip, named("knock_out"), HIT))
+    assert np.array_equal(knocked_out.turn, again.turn) and np.array_equal(knocked_out.times, again.times)
+
+
+def test_it_does_not_rest_on_folded_legs(fallen, clip):
+    """Calves and thighs stay apart, and hips come down to a thigh's thickness above the floor."""
+    q, p = path(fallen, clip)
+    found = hinges.find(fallen.actor, fallen.moving, *(lambda q, p: (to_matrix(q), p))(*fallen.actor.canonical(clip)))
+    knees = [fallen.actor.roles[i].startswith("shin") for i in found.bodies]
+    bend = np.degrees(hinges.bend(fallen.actor, found, to_matrix(q[-1:]), p[-1:]))[0, knees]
+    assert bend.max() < 120.0
+    mass = fallen.actor.masses.mass[fallen.actor.order]
+    middles = p[-1] + rotate(q[-1], 0.5 * fallen.actor.axis)
+    ground = touch.floor(touch.points(fallen.actor), *fallen.actor.canonical(clip))
+    assert mass @ middles[:, 2] / mass.sum() - ground < 0.2
+
+
+def armed():
+    """A human with a sword in the right hand, which the clip holds otherwise than the rest pose does."""
+    skeleton = build(skin=True, **{"weapon.R": ("hand.R", (-0.8, 0.0, 1.45), (-0.8, -1.0, 1.45))})
+    clip = clip_of(skeleton, seconds=8.0)
+    rotation, sword = clip.rotation.copy(), skeleton.index("weapon.R")
+    rotation[:, sword] = multiply(rotation[:, sword], exp(np.array([0.5, 0.0, 0.0])))
+    return actor_of(skeleton), replace(clip, rotation=rotation)
+
+
+def test_a_sword_falls_with_the_hand_and_stays_above_the_floor():
+    actor, clip = armed()
+    points, sword = touch.points(actor), actor.names.index("weapon.R")
+    assert np.array_equal(points.bodies[points.held], np.full(points.held.sum(), sword)) and points.held.any()
+    q, p = actor.canonical(clip)
+    tip = points.world(q[:1], p[:1])[0, points.held]
+    assert np.linalg.norm(tip - p[0, sword] - rotate(q[0, sword], actor.sign * points.places[points.held])).max() < 1e-9
+    assert touch.floor(points, q, p) == pytest.approx(touch.floor(points.figure, q, p))
+    height = surface(run(fall(actor, clip, named("knock_out_back"), HIT)), clip)[1]
+    assert height[:, points.held].min() > -0.01 and height[-1, points.held].min() < 0.3
+
+
+def test_what_is_flat_is_no_thicker_than_that(actor):
+    points = touch.points(actor)
+    chest = actor.first("chest")
+    flat = replace(points, places=points.places * np.where(np.arange(3) == 2, 0.3, 1.0))
+    whole, thin = touch.thickness(actor, points), touch.thickness(actor, flat)
+    assert thin[chest] == pytest.approx(0.3 * whole[chest], rel=0.05)
 
 
 def test_a_given_floor_counts(actor, clip):
