@@ -1,8 +1,8 @@
 """Ranges of joints without tone: a limp body lies and folds as far as joints go, not as far as its clip's pose would.
 
 Hips and shoulders have their range about the middle of what anatomy allows; trunk, neck, hands and feet about the pose
-in which they went limp.  What muscles can do at the end of a range, a limp joint can't: hips, knees and ankles fold less
-than in a squat, so that nobody comes to rest on folded legs.
+in which they went limp.  What muscles can do at the end of a range, a limp joint can't: hips, knees and ankles fold
+less than in a squat, so that nobody comes to rest on folded legs.
 """
 
 from dataclasses import replace
