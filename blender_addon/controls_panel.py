@@ -42,7 +42,7 @@ def look(context, armature):
         return "The bones of '{}' move by themselves: no control is needed.".format(armature.name), {}
     frame = context.scene.frame_current_final / timing.stretch(context.scene)
     matrices, _, channels = sample(context, armature, body.whole, [frame])
-    run(body.seek(context, armature, [frame], channels, matrices[:, body.rows, :3, 3]))
+    run(body.seek(context, armature, [frame], channels, matrices[:, body.rows][..., :3, 3]))
     found = {name: [] for name in body.stages[0][1].names}
     for control, bones in body.by_control.items():
         for bone in bones:
