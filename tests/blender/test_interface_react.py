@@ -328,7 +328,7 @@ class TestSolving:
             pass
         assert bpy.context.scene.frame_current != 5 and differences(state, file_state()) != []
         steps.close()
-        set_frame(5)
+        assert bpy.context.scene.frame_current == 5
         assert differences(state, file_state()) == []
 
 
