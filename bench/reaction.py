@@ -8,7 +8,8 @@ from core.actor import Actor
 from core.anatomy import analyse
 from core.bodies import measure
 from core.pose import Envelope
-from core.react import Hit, react, run
+from core.progress import run
+from core.react import Hit, react
 from core.rotation import conjugate, exp, multiply, rotate
 from core.situation import named
 from core.skeleton import Clip

@@ -16,8 +16,7 @@ from ..core.errors import ClipError
 from ..core.pose import UNIMPORTANT, VERY_IMPORTANT, Envelope
 from ..core.rotation import conjugate, multiply
 from . import actions, choosing, clip, fk, layer, records, rehung, rig, sampling, source, timing
-from .channels import Channels, Target, frame_grid
-from .layer_curves import rotation_property
+from .channels import Channels, Target, frame_grid, rotation_property
 
 STUMBLE = 0.15, 0.4  # [s] in which an action takes over at a hit, and gives back
 NOTHING_DEG, NOTHING_PART = 1e-3, 1e-6  # turns, and shifts as parts of the rig's size, that are not worth a key

@@ -12,7 +12,7 @@ import bpy
 from ..core import hits as planning
 from ..core.blows import lasts
 from ..core.errors import SituationError
-from ..core.react import run as drain
+from ..core.progress import run as drain
 from ..core.situation import named
 from . import (
     batch,

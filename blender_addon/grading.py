@@ -1,6 +1,5 @@
 """The command `quality`: which clips are meant, read one after the other, and the verdict on them."""
 
-
 import bpy
 import numpy as np
 

@@ -7,6 +7,7 @@ import numpy as np
 from ..core.errors import CoreError
 from ..core.rotation import from_matrix, orthonormal
 from ..core.skeleton import Skeleton, Skin
+from .actions import bone_and_property
 
 OVERRIDE = "Choose Object > Library Override > Make first."
 
@@ -19,7 +20,7 @@ BOUNDING = {"LIMIT_LOCATION", "LIMIT_ROTATION", "LIMIT_SCALE", "MAINTAIN_VOLUME"
 # These carry a bone or hold it up, and its own channels still turn it there: it may be a control.
 CARRYING = {"CHILD_OF", "ARMATURE", "PIVOT", "TRANSFORM", "FLOOR", "LIMIT_DISTANCE", "SHRINKWRAP"}
 
-DRIVEN = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(location|rotation_\w+|scale)$')
+DRIVEN = re.compile(r"(location|rotation_\w+|scale)$")  # what moves a bone itself
 
 
 def read(context, armature):
@@ -213,11 +214,11 @@ def constraint_owners(armature, but=()):
                 owners.setdefault(owned, text if owned == bone.name else "{} of bone '{}'".format(text, bone.name))
     if armature.animation_data is not None:
         for curve in armature.animation_data.drivers:
-            match = DRIVEN.match(curve.data_path)
-            if match and not curve.mute and curve.driver.is_valid:
-                name = re.sub(r"\\(.)", r"\1", match.group(1))
-                if name in armature.pose.bones:
-                    owners.setdefault(name, "a driver on its {}".format(match.group(2)))
+            name, moved = bone_and_property(curve.data_path)
+            if curve.mute or not curve.driver.is_valid:
+                continue
+            if name and name in armature.pose.bones and DRIVEN.match(moved):
+                owners.setdefault(name, "a driver on its {}".format(moved))
     return owners
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..core.errors import ClipError
 from . import actions, choosing, clip, donor, fk, importing, sampling
-from .layer_curves import rotation_property
+from .channels import rotation_property
 
 REST = {"location": 0.0, "scale": 1.0, "rotation_quaternion": (1.0, 0.0, 0.0, 0.0), "rotation_euler": 0.0,
         "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0)}  # fmt: skip

@@ -19,7 +19,7 @@ from .dynamics import forward, forward_light
 from .footing import Footing
 from .model import Model
 from .pace import FRESH, Pace
-from .progress import portion, run
+from .progress import portion
 from .reference import to_joints, to_world
 from .resample import hermite
 from .rotation import Array, conjugate, exp, log, multiply, unwound
@@ -27,7 +27,7 @@ from .situation import Situation
 from .skeleton import Clip
 from .stage import Stage
 
-__all__ = ["Hit", "Reaction", "react", "run"]
+__all__ = ["Hit", "Reaction", "react"]
 
 ASLEEP = np.radians(0.05), 1e-4  # [rad, m] shown of a deviation that is not worth going on for
 

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from bl_ext.user_default.parametric_dynamics.blender_addon import actions, files
 from bl_ext.user_default.parametric_dynamics.blender_addon import job as jobs
-from bl_ext.user_default.parametric_dynamics.core import react, situation
+from bl_ext.user_default.parametric_dynamics.core import progress, react, situation
 
 
 def orientations(rig, frames):
@@ -48,7 +48,7 @@ def solved(rig, name="shoulder_front", frame=None, bone="", direction=None, impu
     frame = jobs.default_frame(jobs.source.of(rig)) if frame is None else frame
     hit = react.Hit(frame, bone, direction, impulse)
     job = jobs.read(bpy.context, rig, situation.named(name), hit, settings=settings)
-    return job, react.run(job.solve())
+    return job, progress.run(job.solve())
 
 
 def retime(rig, factor=1.0, shift=0.0):

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import files, job, layer
 from bl_ext.user_default.parametric_dynamics.core import situation as situations
-from bl_ext.user_default.parametric_dynamics.core.react import Hit, run
+from bl_ext.user_default.parametric_dynamics.core.progress import run
+from bl_ext.user_default.parametric_dynamics.core.react import Hit
 
 from .interface_tools import add_demo
 from .layer_tools import differences, file_state, joints

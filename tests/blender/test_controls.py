@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import actions, hints, layer, mapping, report
 from bl_ext.user_default.parametric_dynamics.blender_addon import job as jobs
-from bl_ext.user_default.parametric_dynamics.core import react, situation
+from bl_ext.user_default.parametric_dynamics.core import progress, situation
 from bl_ext.user_default.parametric_dynamics.core.pose import Envelope
 from bl_ext.user_default.parametric_dynamics.core.rotation import to_matrix
 
@@ -31,7 +31,7 @@ def walker(fresh_scene):
 
 def solved(rig, name, **changes):
     job = jobs.read(bpy.context, rig, situation.named(name).with_changes(**changes))
-    return job, react.run(job.solve())
+    return job, progress.run(job.solve())
 
 
 def simulated(job, reaction):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import control_rig, controls, controls_panel, demo_character
 from bl_ext.user_default.parametric_dynamics.blender_addon import job as jobs
-from bl_ext.user_default.parametric_dynamics.core import errors, react, situation
+from bl_ext.user_default.parametric_dynamics.core import errors, progress, situation
 from bl_ext.user_default.parametric_dynamics.core.pose import Envelope
 
 from tests.blender import layer_tools as tools
@@ -18,7 +18,7 @@ TURN, SHIFT = 0.5, 2e-3  # [deg], [m on a figure of 1.75 m]
 
 def solved(rig, name="shoulder_front", **changes):
     job = jobs.read(bpy.context, rig, situation.named(name).with_changes(**changes))
-    return job, react.run(job.solve())
+    return job, progress.run(job.solve())
 
 
 def shown(rig, names, frames):

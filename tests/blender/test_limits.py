@@ -18,7 +18,7 @@ from bl_ext.user_default.parametric_dynamics.blender_addon import job as jobs
 from bl_ext.user_default.parametric_dynamics.core import eulers
 from bl_ext.user_default.parametric_dynamics.core.anatomy import analyse
 from bl_ext.user_default.parametric_dynamics.core.pose import Envelope
-from bl_ext.user_default.parametric_dynamics.core.react import run
+from bl_ext.user_default.parametric_dynamics.core.progress import run
 from bl_ext.user_default.parametric_dynamics.core.rotation import angle
 from bl_ext.user_default.parametric_dynamics.core.situation import named
 from bl_ext.user_default.parametric_dynamics.core.stops import FREE, LOCKED, Stops, nearest

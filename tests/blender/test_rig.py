@@ -265,6 +265,7 @@ def test_constraints_and_drivers_own_bones(fresh_scene):
     assert rig.constraint_owners(armature) == {"b": "constraint 'Look'"}
     driver = a.driver_add("rotation_quaternion", 1).driver
     driver.expression = "0.1"
+    armature.driver_add("location", 0)  # moves the object, no bone
     bpy.context.view_layer.update()
     assert rig.constraint_owners(armature)["a"] == "a driver on its rotation_quaternion"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from core.fall import fall
-from core.react import run
+from core.progress import run
 from core.situation import named
 
 from .figures import build

@@ -7,7 +7,8 @@ import pytest
 
 from core import ik, stance, steps, support
 from core.plan import Span, Struck
-from core.react import Hit, react, run
+from core.progress import run
+from core.react import Hit, react
 from core.reference import to_joints, to_world
 from core.resample import hermite, rotations
 from core.rotation import angle, exp, multiply, rotate

@@ -8,7 +8,8 @@ from core.anatomy import analyse
 from core.blend import Layer, automatic, blend, of_clip, of_reaction, over, standing, together
 from core.bodies import measure
 from core.pose import IMPORTANT, UNIMPORTANT, VERY_IMPORTANT, Envelope, Pose
-from core.react import Hit, react, run
+from core.progress import run
+from core.react import Hit, react
 from core.reference import to_world
 from core.rotation import angle, exp, log
 from core.situation import named

@@ -5,7 +5,8 @@ import pytest
 
 from core.blows import Hit, land, repetition, throttle
 from core.dynamics import balance, kinematics
-from core.react import react, run
+from core.progress import run
+from core.react import react
 from core.rotation import angle
 from core.situation import named
 

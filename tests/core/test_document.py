@@ -6,7 +6,8 @@ import pytest
 from core import casting, situation
 from core.anatomy import analyse
 from core.errors import SituationError
-from core.react import Hit, react, run
+from core.progress import run
+from core.react import Hit, react
 from core.rotation import conjugate, log, multiply
 
 from .figures import HUMAN, build

@@ -6,7 +6,8 @@ import pytest
 from core import emphasis, hinges, tuning
 from core.blows import land
 from core.pose import Envelope
-from core.react import Hit, react, run
+from core.progress import run
+from core.react import Hit, react
 from core.roles import base_role
 from core.rotation import rotate, to_matrix
 from core.situation import named

@@ -12,7 +12,8 @@ from core.fall import Falling, fall
 from core.forces import Capsules
 from core.knockout import KnockOut
 from core.model import State
-from core.react import Hit, run
+from core.progress import run
+from core.react import Hit
 from core.reference import to_joints, to_world
 from core.resample import hermite, rotations
 from core.rotation import exp, multiply, rotate, to_matrix

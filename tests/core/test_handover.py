@@ -7,7 +7,8 @@ import pytest
 
 from core import touch
 from core.handover import PAUSE, hand_over, match, repeated
-from core.react import react, run
+from core.progress import run
+from core.react import react
 from core.rotation import angle, exp, multiply, rotate
 from core.situation import named
 

@@ -12,7 +12,8 @@ from core.errors import SituationError
 from core.forces import Striker
 from core.model import State
 from core.pose import Envelope
-from core.react import react, run
+from core.progress import run
+from core.react import react
 from core.rotation import angle
 from core.situation import BoneSetting, named
 from core.stage import Stage

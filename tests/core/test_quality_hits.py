@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from core.blows import Hit
+from core.progress import run
 from core.quality import Blow, judge
-from core.react import react, run
+from core.react import react
 from core.rotation import conjugate, multiply, rotate
 from core.situation import named
 

@@ -12,7 +12,8 @@ from core.anatomy import analyse
 from core.bodies import measure
 from core.errors import ClipError, SimulationError, SituationError
 from core.pose import Envelope
-from core.react import Hit, react, run
+from core.progress import run
+from core.react import Hit, react
 from core.rotation import angle, exp, multiply, rotate, to_matrix
 from core.situation import named
 from core.skeleton import Clip

@@ -9,7 +9,8 @@ from core import curve, situation, texts, tuning
 from core.errors import SituationError
 from core.hits import from_entry
 from core.pose import Envelope
-from core.react import Hit, react, run
+from core.progress import run
+from core.react import Hit, react
 from core.situation import named
 
 from .figures import build

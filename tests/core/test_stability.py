@@ -29,7 +29,8 @@ from core.forces import (
 )
 from core.model import Model
 from core.pose import Envelope
-from core.react import Hit, react, run
+from core.progress import run
+from core.react import Hit, react
 from core.reference import build, to_joints
 from core.simulate import simulate
 from core.situation import named

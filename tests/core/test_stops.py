@@ -13,7 +13,8 @@ from core.errors import SituationError
 from core.fall import fall
 from core.forces import EndStop
 from core.model import SPHERICAL
-from core.react import react, run
+from core.progress import run
+from core.react import react
 from core.reference import to_joints
 from core.rotation import IDENTITY, angle, exp, multiply, normalize
 from core.situation import named

@@ -8,7 +8,8 @@ import pytest
 from core import drive as module
 from core import pace
 from core.pose import Envelope
-from core.react import Hit, react, run
+from core.progress import run
+from core.react import Hit, react
 from core.situation import named
 
 from .figures import build

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.react import Hit, react, run
+from core.progress import run
+from core.react import Hit, react
 from core.rotation import angle, exp, unwound
 from core.situation import named
 

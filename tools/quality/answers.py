@@ -12,8 +12,9 @@ from core import situation as situations
 from core.dynamics import kinematics
 from core.forces import Pulse
 from core.model import Model, State
+from core.progress import run
 from core.quality import Blow, judge, rule
-from core.react import react, run
+from core.react import react
 from core.reference import to_world
 from core.roles import base_role
 from core.rotation import conjugate, multiply, rotate, to_matrix

@@ -19,8 +19,9 @@ import numpy as np
 from core import situation as situations
 from core import tuning, weight
 from core.blows import Hit
+from core.progress import run
 from core.quality import rule
-from core.react import react, run
+from core.react import react
 from core.rotation import angle
 
 from .. import environments

@@ -92,7 +92,7 @@ def reacted(ours, path, situation):
     recipes, sampling = ours("blender_addon.recipe"), ours("blender_addon.sampling")
     made = recipes.Recipe((setting,))
     job = recipes.prepare(bpy.context, rig, made)
-    reaction = ours("core.react").run(job.solve())
+    reaction = ours("core.progress").run(job.solve())
     skeleton, frames = job.body.whole, np.round(np.linspace(job.frames[0] - 5.0, job.frames[-1] + 5.0, 9))
     before = sampling.sample_scene(bpy.context, rig, skeleton, frames)[0]
     name = job.write(bpy.context, reaction)

@@ -32,7 +32,7 @@ def main(data):
 def graded(ours, bpy, armature, situation):
     """(grade, what failed) of a preset with its own values, a quarter into the clip."""
     job = ours("blender_addon.job").read(bpy.context, armature, situation)
-    verdict = ours("blender_addon.quality").of_reaction(job, ours("core.react").run(job.solve()))
+    verdict = ours("blender_addon.quality").of_reaction(job, ours("core.progress").run(job.solve()))
     return verdict.grade, told(verdict)
 
 

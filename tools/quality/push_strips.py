@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from core.react import Hit, react, run
+from core.progress import run
+from core.react import Hit, react
 from core.situation import named
 
 from . import cases, corpus, drawn, pushes

@@ -7,7 +7,8 @@ import sys
 
 import numpy as np
 
-from core.react import Hit, react, run
+from core.progress import run
+from core.react import Hit, react
 from core.situation import named
 from core.stage import Stage
 

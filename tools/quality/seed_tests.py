@@ -77,7 +77,7 @@ class Bench:
         errors, quality = self.ours("core.errors"), self.ours("blender_addon.quality")
         try:
             job = self.job(armature, situation)
-            reaction = self.ours("core.react").run(job.solve())
+            reaction = self.ours("core.progress").run(job.solve())
         except errors.CoreError as error:
             return Result("refused", (str(error),))
         verdict = quality.of_reaction(job, reaction)

@@ -5,7 +5,8 @@ ENVS/core/bin/python -m tools.quality.walks    prints the table of docs/balance.
 
 import numpy as np
 
-from core.react import Hit, react, run
+from core.progress import run
+from core.react import Hit, react
 from core.rotation import rotate
 from core.situation import named
 
