@@ -5,6 +5,7 @@
     posed = yield from body.pose(...)      their values for a reaction
 """
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..core.progress import portion
 from ..core.roles import base_role
 from ..core.rotation import angle, from_matrix, orthonormal
 from ..core.skeleton import Skeleton
-from . import controls, layer, mapping, posing, rig, sampling, switches
+from . import controls, layer, layer_undo, mapping, posing, rig, sampling, switches
 from .posing import Posed
 from .puppet import Puppet
 
@@ -109,29 +110,51 @@ class Body:
             (q[:, bones], p[:, bones]),
         )
 
-
-    def thinned(self, context, armature, frames, bake, tolerance):
+    def thinned(self, context, armature, frames, bake, tolerance, over="", warnings=None):
         """Bake with as few keys as leave all deforming bones within the tolerance [deg]; the layer's name.
 
         What controls are off adds up in the bones as constraints have it: so that is measured on the layer, and where
-        it is too much the controls that move the bone get their keys back.  bake: see `layer.apply`.
+        it is too much the controls that move the bone get their keys back; a key at every frame where that helps no
+        more.  bake: see `layer.apply`.  over: the reaction it replaces, mute while it is measured.  warnings: gets a
+        bone that needed all keys.  An exception leaves no layer behind.
         """
+        replaced = armature.parametric_dynamics_reactions.get(over)
+        alone = nullcontext() if replaced is None else layer_undo.without(context, armature, replaced)
 
         def shown():
-            matrices, _, _ = sampling.sample_scene(context, armature, self.skeleton, frames)
+            with alone:
+                matrices, _, _ = sampling.sample_scene(context, armature, self.skeleton, frames)
             return from_matrix(orthonormal(matrices[..., :3, :3]))
 
         name, own = bake(), {}
-        full = shown()
-        while True:
+        try:
+            full = shown()
+            while True:
+                layer.remove(context, armature, name)
+                name = bake(key_tolerance=tolerance, keep_own={control: sorted(at) for control, at in own.items()})
+                off = np.degrees(angle(full, shown()))
+                if off.max() <= tolerance:
+                    return name
+                if not self._give_back(own, frames, off > FULL * tolerance):
+                    break
             layer.remove(context, armature, name)
-            name = bake(key_tolerance=tolerance, keep_own=own)
-            off = np.degrees(angle(full, shown()))
-            if off.max() <= tolerance:
-                return name
-            for k, bone in np.argwhere(off > FULL * tolerance):
-                for control in self.movers(bone):
-                    own.setdefault(control, []).append(float(frames[k]))
+            name = bake()
+        except Exception:
+            if name in armature.parametric_dynamics_reactions:
+                layer.remove(context, armature, name)
+            raise
+        if warnings is not None:
+            bone = self.skeleton.names[int(off.max(axis=0).argmax())]
+            warnings.append("Fewer keys would leave '{}' {:.1f}° off: every frame has its key.".format(bone, off.max()))
+        return name
+
+    def _give_back(self, own, frames, missed):
+        """Add the frames at which bones are missed, (K, n) bool, to those of their controls; whether any is new."""
+        count = sum(map(len, own.values()))
+        for k, bone in np.argwhere(missed):
+            for control in self.movers(bone):
+                own.setdefault(control, set()).add(float(frames[k]))
+        return sum(map(len, own.values())) > count
 
 
 def read(context, armature, roles=None):

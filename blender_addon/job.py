@@ -147,7 +147,7 @@ class Job:
         if self.posed is None or key_tolerance == 0.0:
             baked = bake(key_tolerance=key_tolerance)
         else:
-            baked = self.body.thinned(context, armature, self.frames, bake, key_tolerance)
+            baked = self.body.thinned(context, armature, self.frames, bake, key_tolerance, over, notes)
         self.warnings.extend(dict.fromkeys(notes))
         record = armature.parametric_dynamics_reactions[baked]
         landed = _landed(self, reaction)
