@@ -29,7 +29,7 @@ def over(value: Value, t: ArrayLike) -> Array | float:
 
 
 def later(value: Any, by: float) -> Any:
-    """A curve from `by` seconds on; what is none as it stands."""
+    """A curve from `by` seconds on, level where it is cut; what is none as it stands."""
     if not isinstance(value, tuple) or by <= 0.0:
         return value
     return (0.0, float(at(value, by))), *((t - by, own) for t, own in value if t > by)

@@ -8,13 +8,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .plan import Span, Struck
+from .plan import Span, Struck, closing
 from .rotation import Array
 from .stance import Stance
-from .support import smooth
 
 DEPTH = 0.35  # of a leg's length that a body would sink at last on legs that carry nothing
-FADE, GONE = 0.55, 0.2  # [s] before the end from where on what is left fades, and when nothing is left
 
 
 def missing(stance: Stance, sinks: Array) -> Array:
@@ -26,25 +24,22 @@ def dip(stance: Stance, struck: Struck, blows: Sequence[Span]) -> tuple[Array, A
     """(K,) height off the clip's [m], its rate [m/s] and its acceleration [m/s^2].  What happens before a blow doesn't
     know of it."""
     K = len(stance.times)
-    z, v, a = np.zeros(K), np.zeros(K), np.zeros(K)
+    z, v, a, rate = np.zeros(K), np.zeros(K), np.zeros(K), np.zeros(K)
     lost = missing(stance, struck.sinks).sum(axis=1)
     if not lost.any():
-        return z, v, a
+        return z, rate, a
     h, depth = float(stance.times[1] - stance.times[0]), DEPTH * float(stance.length.mean())
     for k in range(K - 1):
         gravity = float(stance.pace[k]) ** 2 * float(stance.height[k])
         w = np.sqrt(gravity / depth)
         away = z[k] + depth * lost[k]
-        drift, left = v[k] + w * away, _left(stance.times, k, blows)
-        decay = np.exp(-w * h)
+        drift, decay = v[k] + w * away, np.exp(-w * h)
+        end = max([blow.end for blow in blows if blow.start <= stance.times[k] + 1e-6] or [blows[0].end])
+        (now, slope), (then, _) = (closing(float(t), end) for t in stance.times[k : k + 2])
+        left = then / now if now > 0.0 else 0.0
+        rate[k] = v[k] + (z[k] * slope / now if now > 0.0 else 0.0)
         z[k + 1] = left * (decay * (away + h * drift) - depth * lost[k])
         v[k + 1] = left * decay * (v[k] - w * h * drift)
         a[k] = (v[k + 1] - v[k]) / h
-    return z, v, a
-
-
-def _left(times: Array, k: int, blows: Sequence[Span]) -> float:
-    """What is left at the next sample of what is there at one: towards the end it fades."""
-    end = max([blow.end for blow in blows if blow.start <= times[k] + 1e-6] or [blows[0].end])
-    now, then = (1.0 - float(smooth((t - end + FADE) / (FADE - GONE))) for t in times[k : k + 2])
-    return then / now if now > 0.0 else 0.0
+    rate[-1] = v[-1]
+    return z, rate, a

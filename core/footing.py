@@ -7,6 +7,7 @@ import numpy as np
 from .dynamics import Kinematics
 from .forces import Force, Guide, Muscle, Track, WorldSpring, Wrench
 from .ik import Limb, bend, braced, place, reach
+from .landing import APART
 from .model import Model
 from .plan import Plan
 from .reference import Reference, to_world
@@ -20,7 +21,7 @@ SOFT = 0.3  # of how far hip and foot are off the clip's: as wide is the way int
 DEEPEST = 0.06  # [m] that the pelvis sinks at most for a leg that doesn't reach; what is left its heel rises
 RISE, SOFTER, STEEPEST = 0.3, 0.065, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
 FIND = 0.3  # [s] after landing in which the pelvis finds back into its range
-APART, GIVES = 0.08, 0.015  # [m] that feet which move freely stay on their own side, and how softly
+GIVES = 0.015  # [m] how softly feet that move freely stay on their own side
 SWINGING = 0.1  # how firmly a foot in the air is led, as part of one that stands
 
 Poses = tuple[Array, Array]

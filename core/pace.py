@@ -64,11 +64,12 @@ class Pace:
 
     def least(self, now: float) -> int:
         """Halvings below which a stretch that begins now may not go."""
-        since = {now - b.start - b.contact: b.contact for b in self.blows if b.start <= now + 1e-6}
-        last = min(since, default=0.0)
-        if last < -1e-6:  # in contact
-            pulse = int(np.ceil(np.log2(PULSE * SUBSTEP / since[last]) - 1e-6))
+        begun = [blow for blow in self.blows if blow.start <= now + 1e-6]
+        touching = [blow.contact for blow in begun if now < blow.start + blow.contact - 1e-6]
+        if touching:
+            pulse = int(np.ceil(np.log2(PULSE * SUBSTEP / min(touching)) - 1e-6))
             return max(self.finer, min(pulse, QUARTER))
+        last = min((now - blow.start - blow.contact for blow in begun), default=0.0)
         return self.finer - sum(last >= moment - 1e-6 for moment in self.tail)
 
     def relaxed(self, runs: Sequence[Run], h: float, halvings: int, now: float) -> int:

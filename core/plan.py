@@ -11,6 +11,9 @@ import numpy as np
 
 from .resample import cubic, linear
 from .rotation import Array
+from .support import ease
+
+CLOSE, CLOSED = 0.55, 0.2  # [s] before the end from where on what is left off fades, and when nothing is left
 
 
 class Span(NamedTuple):
@@ -96,3 +99,10 @@ class Plan:
         """(shift, feet, hold) at any times; the ends are held."""
         shift = cubic(self.times, self.shift, self.rate, times)
         return shift, cubic(self.times, self.feet, self.speed, times), linear(self.times, self.hold, times)
+
+
+def closing(time: float, end: float) -> tuple[float, float]:
+    """What is left of what was off when the end [s] came near, 1 to 0, and its rate [1/s]."""
+    width = CLOSE - CLOSED
+    x = min(max((time - end + CLOSE) / width, 0.0), 1.0)
+    return 1.0 - ease(x), -6.0 * x * (1.0 - x) / width

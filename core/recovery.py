@@ -1,6 +1,6 @@
 """What blows ask of the body's balance: the weight's push, and the plan by which the body gets over it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,7 +11,7 @@ from .actor import Actor
 from .blows import Blow
 from .footing import Footing
 from .forces import Pulse
-from .plan import Span
+from .plan import Plan, Span
 from .rotation import Array
 from .skeleton import Clip
 from .stance import Stance
@@ -37,18 +37,24 @@ def prepare(
         legs = struck.legs(actor, found, blows[: i + 1], pulses[: i + 1])
         more = _push(actor, found, own)
         play = partial(steps.plan, found, struck=legs, blows=spans[: i + 1])
-        plan, caught, alone = play(push + more), 1.0, None
-        while plan.lost is not None or plan.astray:  # more than feet can catch: the rest goes nowhere
-            alone = alone or play(push)
-            caught *= WEAKER
-            if caught < LEAST or alone.lost is not None:  # not because of this blow
-                caught, plan = (0.0, alone) if plan.lost is not None else (1.0, play(push + more))
-                break
-            plan, fell = play(push + caught * more), True
-        more = caught * more
-        push = push + more
+        plan, caught = _caught(play, push, more)
+        push, fell = push + caught * more, fell or caught < 1.0
     weight = float(actor.masses.mass.sum()) * abs(float(actor.gravity[2]))
     return Footing(found, plan, base, weight * dip.missing(found, legs.sinks), fell)
+
+
+def _caught(play: Callable[[Array], Plan], push: Array, more: Array) -> tuple[Plan, float]:
+    """The plan after a blow, and how much of the blow feet can catch: the rest goes nowhere."""
+    full = plan = play(push + more)
+    if full.lost is None and not full.astray:
+        return full, 1.0
+    caught, alone = WEAKER, play(push)
+    while caught >= LEAST and alone.lost is None:
+        plan = play(push + caught * more)
+        if plan.lost is None and not plan.astray:
+            return plan, caught
+        caught *= WEAKER
+    return (full, 1.0) if full.lost is None else (alone, 0.0)  # not because of this blow
 
 
 def _push(actor: Actor, found: Stance, pulses: Sequence[Pulse]) -> Array:

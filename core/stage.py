@@ -95,7 +95,7 @@ class Stage:
 
     def _accuracy(self) -> tuple[int, list[str]]:
         """How often sub-steps must be halved for the fastest muscle, and what then still is in doubt."""
-        since = np.arange(0.0, self.blows[0].end - self.start, COARSE)
+        since = np.arange(0.0, max(blow.end for blow in self.blows) - self.start, COARSE)
         told = tuning.muscles(self.actor, self.situation, self.settings, self.base, since)
         f, ratio = (np.atleast_2d(values) for values in told)
         f, ratio = np.where(self.moving, f.max(axis=0), 0.0), np.where(self.moving, ratio.min(axis=0), np.inf)

@@ -6,15 +6,17 @@ all feet stand, one is lifted and put there, and goes home later, of four those 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from . import landing
 from .dip import dip
-from .plan import Move, Plan, Span, Struck
+from .landing import APART
+from .plan import CLOSED, Move, Plan, Span, Struck, closing
 from .rotation import Array
 from .stance import Stance
-from .support import ahead, ease, fall, nearest
+from .support import ahead, fall, nearest
 from .weight import ROUND, Weight
 
 OUT = 0.01  # [m] that counts as off the clip
@@ -23,11 +25,9 @@ SWING, LEG, FARTHER = 0.28, 0.9, 0.1  # [s] that a step takes of a leg of this l
 BRISK = 0.2  # [s] that it takes at least
 STRAINED = 0.4  # of a leg's length that feet are away from under the weight before they follow
 LATE = 0.1  # [s] before it lands in which a foot's goal stays
-APART = 0.08  # [m] that a foot stays on its own side of the other
 MISSED = 2.0  # [m] that a step may be longer for each by which it catches the weight better
 HOME = 1.0  # [s] before the end from where feet that all stand go home whatever the balance
 ADRIFT = 0.15  # [m] that the weight may be off when the end comes near
-CLOSE, CLOSED = 0.55, 0.2  # [s] before the end from where on what is left off fades, and when nothing is left
 LOST = 0.8  # of its height that the weight may be away from the feet before the body falls
 Choice = tuple[float, tuple[int, ...], Array, float]
 
@@ -82,10 +82,7 @@ class Walker(Weight):
 
     def closing(self, k: int) -> tuple[float, float]:
         """What is left of what was off when the end came near, 1 to 0, and its rate [1/s]."""
-        x = float(self.stance.times[k]) - (self.end - CLOSE)
-        width = CLOSE - CLOSED
-        inside = min(max(x / width, 0.0), 1.0)
-        return 1.0 - ease(x / width), -6.0 * inside * (1.0 - inside) / width
+        return closing(float(self.stance.times[k]), self.end)
 
     def _close(self, k: int) -> None:
         """Towards the end whatever is off fades; feet that stand do so only where they don't step any more."""
@@ -184,7 +181,14 @@ class Walker(Weight):
     def _sweep(self, k: int) -> None:
         """Feet that are knocked off the ground, on their own side."""
         for leg, _, due, way in (sweep for sweep in self.sweeps if sweep.start == k):
-            self._lift(k, leg, self._apart(k, leg, self.feet[leg] + way), due, True)
+            aloft = self.since[leg] >= 0
+            goal = self._apart(k, leg, (self.goal if aloft else self.feet)[leg] + way)
+            if not aloft:
+                self._lift(k, leg, goal, due, True)
+            elif (self.due[leg] - k) * self.h > LATE:  # in the air already it lands elsewhere, when it would have
+                self.goal[leg] = goal
+                step = max(i for i, move in enumerate(self.moves) if move.leg == leg)
+                self.moves[step] = replace(self.moves[step], way=(float(goal[0]), float(goal[1])))
 
     def _lift(self, k: int, leg: int, goal: Array, due: int, swept: bool = False) -> None:
         times = self.stance.times

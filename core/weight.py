@@ -39,7 +39,7 @@ class Weight:
 
     def carries(self, k: int, stands: np.ndarray) -> np.ndarray:
         """(L,) bool, the legs that bear the weight: those that stand (L,), or, where a clip runs on without planting
-        any and doesn't fly, those near the ground."""
+        any and doesn't fly, or a blow takes away the only one, those near the ground."""
         if stands.any() or self.stance.flies[k] or self.stance.floats[k]:
             return stands
         return np.asarray(self.stance.low[k])

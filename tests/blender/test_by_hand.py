@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import hints, operators_life, staleness
+from bl_ext.user_default.parametric_dynamics.blender_addon import hints, memory, operators_life, staleness
 
 from .interface_tools import OPS, cures, layers, names
 from .layer_tools import farthest, joints
@@ -69,7 +69,7 @@ class TestByHand:
     def test_rotation_mode(self, hit):
         hit.pose.bones["head"].rotation_mode = "XYZ"
         bpy.context.view_layer.update()
-        staleness._loaded()
+        memory.forget()
         assert cures(hit) == ["UPDATE"]
 
     def test_a_clip_that_is_gone(self, hit):

@@ -68,6 +68,17 @@ def test_a_contact_has_sub_steps_enough(contact, halvings):
     assert [pace.Pace.returning([blow], 3).least(now) for now in (1.0, end + 0.8)] == [3, 2]  # of swift muscles
 
 
+def test_the_shorter_of_two_contacts_says_how_fine():
+    """A punch of 15 ms while a shove goes on, and another that ends with it."""
+    shove, punch = SimpleNamespace(start=1.0, contact=0.25), SimpleNamespace(start=1.1, contact=0.015)
+    alone = pace.Pace.returning([punch], 0).least(1.1)
+    assert alone == 2
+    for start in (1.1, 1.25 - 0.015):
+        punch = SimpleNamespace(start=start, contact=0.015)
+        for blows in ([shove, punch], [punch, shove]):
+            assert pace.Pace.returning(blows, 0).least(start) == alone
+
+
 def test_what_would_not_be_seen_is_not_simulated(figure):
     """The rest that is held and faded by the envelope: below 0.05 degrees and 0.1 mm, and it moves as little."""
     reaction = struck(figure, "shoulder_front", Envelope(0.0, 10.0, 5.0))

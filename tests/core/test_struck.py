@@ -1,13 +1,16 @@
 """Legs that are hit: flung, giving way under the weight, and never through each other."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from core import dip, ik, stance, steps
+from core import dip, ik, landing, recovery, stance
 from core.plan import Span, Struck
-from core.react import Hit
+from core.progress import run
+from core.react import Hit, react
+from core.situation import named
 
 from .figures import build
 from .test_balance import planned
@@ -27,7 +30,7 @@ def test_steps_to_the_side_do_not_cross(skeleton):
         ankle = found.ankle[..., :2] + plan.feet[..., :2]
         hips = found.hip[:, 0, :2] - found.hip[:, 1, :2]
         apart = np.einsum("ki,ki->k", ankle[:, 0] - ankle[:, 1], hips / np.linalg.norm(hips, axis=1)[:, None])
-        assert apart.min() > min(steps.APART, apart[0]) - 1e-6
+        assert apart.min() > min(landing.APART, apart[0]) - 1e-6
 
 
 def test_a_leg_struck_from_outside_swings_past_the_other(skeleton):
@@ -41,7 +44,7 @@ def test_a_leg_struck_from_outside_swings_past_the_other(skeleton):
     side /= np.linalg.norm(side, axis=1)[:, None]
     room, before = (np.einsum("ti,ti->t", x[:, right] - x[:, left], side) for x in (p, own))
     assert np.abs(room - before).max() > 0.03
-    assert (room - np.minimum(before, 0.08)).min() > -0.03
+    assert (room - np.minimum(before, landing.APART)).min() > -0.03
 
 
 @pytest.mark.parametrize("preset", ["leg_front", "leg_back"])
@@ -114,3 +117,48 @@ def test_a_leg_struck_in_the_air_lands_weak(skeleton):
     assert lands > reaction.start + 0.15
     assert not z[found.times <= lands].any()
     assert z.min() < -0.02 and lands < found.times[np.argmin(z)] < lands + 0.5
+
+
+def test_a_leg_hit_again_in_the_air_lands_elsewhere_without_a_jump(skeleton):
+    clip = standing(skeleton)
+    again = Hit(25.0 + 0.12 * clip.fps)
+    once = hit_on(skeleton, "leg_back", clip=clip, hit=Hit(25.0)).footing.plan
+    s = named("leg_back")
+    plan = run(react(actor_of(skeleton), clip, s, Hit(25.0), further=[(s, again)])).footing.plan
+    leg = once.moves[0].leg
+    swept = [move for move in plan.moves if move.leg == leg and move.start < once.moves[0].end]
+    assert len(swept) == 1 and swept[0].end == once.moves[0].end
+    assert np.linalg.norm(swept[0].way) > 1.2 * np.linalg.norm(once.moves[0].way)
+    jumps = [np.abs(np.diff(p.feet[:, leg, 2])).max() for p in (once, plan)]
+    assert jumps[1] < 1.05 * jumps[0]
+
+
+def test_the_dip_s_rate_is_that_of_the_dip_where_it_fades_too(skeleton):
+    """Of muscles that are slow to come back something is left to fade at the end."""
+    reaction = hit_on(skeleton, "leg_back", clip=standing(skeleton), hit=Hit(25.0), recovery=6.0)
+    plan = reaction.footing.plan
+    h = plan.times[1] - plan.times[0]
+    z, v = plan.shift[:, 2], plan.rate[:, 2]
+    late = np.abs(plan.times - reaction.end + 0.375) < 0.15
+    assert np.abs(v[late]).max() > 0.05
+    np.testing.assert_allclose(np.gradient(z, h)[late], v[late], atol=0.1 * np.abs(v[late]).max())
+
+
+@pytest.mark.parametrize(
+    ("full", "weaker", "alone", "caught"),
+    [
+        ("", "", "", 1.0),  # feet catch it
+        ("lost", "", "", recovery.WEAKER),
+        ("lost", "astray", "astray", 0.0),  # none of it, and not because it isn't home in time
+        ("lost", "lost", "lost", 0.0),
+        ("astray", "astray", "astray", 1.0),  # it would be so without the blow: it is taken as it is
+        ("astray", "", "", recovery.WEAKER),
+    ],
+)
+def test_what_of_a_blow_feet_catch(full, weaker, alone, caught):
+    def play(push):
+        kind = {0.0: alone, 1.0: full}.get(float(push[0]), weaker)
+        return SimpleNamespace(lost=1.0 if kind == "lost" else None, astray=kind == "astray", push=push)
+
+    plan, part = recovery._caught(play, np.zeros(1), np.ones(1))
+    assert part == pytest.approx(caught) and plan.push == pytest.approx(caught)
