@@ -49,10 +49,11 @@ class Falling(Stage):
                 f"The rig lacks a pelvis with legs that may move freely, so it can't fall ('{self.situation.end}'). "
                 "Give bones those roles, or end with 'return'."
             )
-        if actor.stops is not None and self.base in actor.stops.bodies:
+        pelvis = actor.names[self.base]
+        if pelvis in actor.limits:
             raise SituationError(
-                f"Bone '{actor.names[self.base]}' may turn only within its own limits, so the body can't lie down. "
-                "Mute its Limit Rotation and unlock its rotation, or end with 'return'."
+                f"Bone '{pelvis}' may turn only within its own limits, so the body can't lie down. "
+                f"Switch off its {' and its '.join(actor.limits[pelvis].said_by) or 'limits'}, or end with 'return'."
             )
         self.warnings += _unheard(self.blows, self.knock.start)
         surface = touch.points(actor)

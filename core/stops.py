@@ -39,6 +39,12 @@ class Stop:
         """Whether it says everything there is to say of the joint."""
         return FREE not in self.ranges
 
+    @property
+    def said_by(self) -> list[str]:
+        """The sources of what isn't free, each once."""
+        told = zip(self.ranges, self.sources, strict=True)
+        return list(dict.fromkeys(source for extent, source in told if source and extent != FREE))
+
     def __str__(self) -> str:
         """ "x -10 to 10, z 0 to 90 (constraint 'Limit Rotation'), y as the clip has it (locked rotation)"."""
         told: dict[str, list[str]] = {}

@@ -156,9 +156,16 @@ def _head(reaction):
     return max(peaks["head"], peaks["neck"])
 
 
-def test_a_body_whose_pelvis_is_bounded_cannot_fall(actor, clip):
-    bound = replace(actor, limits={"pelvis": Stop("XYZ", within(10.0))})
-    with pytest.raises(SituationError, match="Bone 'pelvis' may turn only within its own limits"):
+@pytest.mark.parametrize(("sources", "cure"), [
+    (("constraint 'Bound'",) * 3, "Switch off its constraint 'Bound', or end"),
+    (("IK limit", "IK lock", "IK limit"), "Switch off its IK limit and its IK lock, or end"),
+    (("IK limit", "locked rotation", ""), "Switch off its locked rotation, or end"),
+    (("", "", ""), "Switch off its limits, or end"),
+])  # fmt: skip
+def test_a_body_whose_pelvis_is_bounded_cannot_fall(actor, clip, sources, cure):
+    ranges = (FREE, LOCKED, FREE) if "locked rotation" in sources else within(10.0)
+    bound = replace(actor, limits={"pelvis": Stop("XYZ", ranges, sources)})
+    with pytest.raises(SituationError, match=f"Bone 'pelvis' may turn only within its own limits.*{cure}"):
         run(fall(bound, clip, named("chest_front").with_changes(end="stay"), Hit(25.0)))
 
 
