@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..core import cycle
+from ..core.progress import portion
 from ..core.rotation import conjugate, from_matrix, multiply, orthonormal, rotate
 from . import delta, fk, sampling, timing
 from .channels import rotation_property
@@ -28,9 +29,9 @@ def sampling_on(context, armature, skeleton, frames, found):
     plan, inside = _Rounds(beyond, found), frames[: -len(beyond)]
     probes = found.until + np.linspace(0.5, max(frames[-1] - found.until, 1.0), 5)
     groups = inside, probes, plan.ends, plan.phase
-    shown, probed, ends, phases = yield from _sampled(context, armature, skeleton, *groups)
+    shown, probed, ends, phases = yield from portion(_sampled(context, armature, skeleton, *groups), 0.0, 0.5)
     if not (_same(probed[0], probed[0][:1]) and _same(probed[1], probed[1][:1])):  # the scene moves it by itself
-        further = yield from sampling.sampling(context, armature, skeleton, beyond)
+        further = yield from portion(sampling.sampling(context, armature, skeleton, beyond), 0.5, 0.5)
         return (*_joined(shown, further), "plays on", None)
     laid = _repeated(context, armature, skeleton, plan, ends, phases) if plan.long_enough else None
     how = "repeated" if laid is not None else "held"

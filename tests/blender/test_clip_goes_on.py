@@ -232,6 +232,10 @@ def test_what_the_scene_moves_after_the_end_plays_on(fresh_scene, data):
         curve.extrapolation = "LINEAR"
     _, _, how, added = go_on(armature, 40.0)
     assert (how, added) == ("plays on", None)
+    armature.pose.bones[0].constraints.new("LIMIT_ROTATION")  # limits nothing: the scene is read frame by frame
+    found, skeleton = source.of(armature), rig.read(bpy.context, armature)
+    parts = list(clip.reading_on(bpy.context, armature, skeleton, np.arange(20.0, 40.0), found))
+    assert len(parts) > 20 and parts == sorted(parts) and parts[-1] == 1.0
 
 
 # -- what it costs ---------------------------------------------------------------------------------------------------
