@@ -83,6 +83,8 @@ class DYNAMICS_PT_muscles(SubPanel, Panel):
         _replaced(column, group, ("tone", "recovery"), "tone_curve")
         for name in ("share", "coupled", "ranges"):
             column.prop(group, name)
+        for name in settings.followed(group):
+            wrapped(self.layout, context, "{} follows a curve.".format(group.bl_rna.properties[name].name), "INFO")
 
 
 def _replaced(column, group, names, curve):

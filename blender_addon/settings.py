@@ -118,8 +118,8 @@ def _changed(base, other):
 
 def situation(group):
     """The core's Situation; SituationError where the values don't make one."""
-    base = _document(group)
-    changes = {name: plain(getattr(group, name)) for name in NUMBERS}
+    base, curves = _document(group), followed(group)
+    changes = {name: curves.get(name, plain(getattr(group, name))) for name in NUMBERS}
     times = {name: plain(getattr(group, name)) for name in TIMES}
     curve = texts.curve(group.envelope_curve, "The envelope's curve")
     envelope = Envelope(**times, mode=group.envelope_mode, curve=curve)
@@ -130,6 +130,16 @@ def situation(group):
         changes["direction"] = vector(group.direction)
     choices = {name: getattr(group, name) for name in CHOICES}
     return base.with_changes(**changes, **choices, envelope=envelope)
+
+
+def followed(group):
+    """Numbers that follow a curve of the loaded situation: those that still show with what theirs begins."""
+    try:
+        base = _document(group)
+    except SituationError:
+        return {}
+    curves = {name: getattr(base, name) for name in OVER_TIME if isinstance(getattr(base, name), tuple)}
+    return {name: curve for name, curve in curves.items() if plain(getattr(group, name)) == plain(begins(curve))}
 
 
 def _document(group):

@@ -192,6 +192,24 @@ class TestSituationFiles:
         assert settings.situation(group) == made.with_changes(name="my kick")
         assert group.situation == "CUSTOM" or group.situation == "leg_inside"
 
+    def test_curves_of_a_file_stay_until_their_number_is_changed(self, demo, tmp_path):
+        group, path = demo.parametric_dynamics, tmp_path / "rises.toml"
+        curves = {"frequency": ((0.0, 1.3), (0.5, 4.0)), "tone": ((0.1, 0.123456), (0.2, 0.0))}
+        made = situations.named("leg_inside").with_changes(name="rises", **curves)
+        path.write_text(situations.dump(made), encoding="utf-8")
+        OPS.load_situation(filepath=str(path))
+        assert settings.situation(group) == made and settings.followed(group) == curves
+        told = settings.recipe(demo)
+        group.situation = "chest_front"
+        assert settings.followed(group) == {}
+        settings.put(demo, recipe.loads(recipe.dumps(told)))
+        assert settings.situation(group) == made
+        OPS.save_situation(filepath=str(path))
+        assert situations.load(path) == made
+        group.frequency = 2.5
+        assert settings.situation(group) == made.with_changes(frequency=2.5)
+        assert list(settings.followed(group)) == ["tone"]
+
     def test_own_folder(self):
         from bl_ext.user_default.parametric_dynamics.blender_addon import operators_files
 
