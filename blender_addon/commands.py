@@ -10,7 +10,6 @@ from pathlib import Path
 import bpy
 
 from ..core import hits as planning
-from ..core.blows import lasts
 from ..core.errors import SituationError
 from ..core.progress import run as drain
 from ..core.situation import named
@@ -198,10 +197,7 @@ def _react(opened, hits, watch, *, extend):
     """
     context = bpy.context
     armature = bpy.data.objects[opened.armature]
-    active = [hit for hit in hits.hits if hit.enabled]
-    moments = recipes.frames(context, armature, active) or [0.0]
-    first, seconds = min(moments), max((lasts(hit.situation) for hit in active), default=0.0)
-    last = max(moments) + timing.rate(context.scene) * seconds
+    first, last = keyed_settings.span(context, armature, hits.hits)
     with keyed_settings.shown(context, armature, first):
         made = replace(hits, roles=settings.roles(armature), height=settings.plain(armature.parametric_dynamics.height))
     made = replace(made, bones=keyed_settings.bones(context, armature, first, last))

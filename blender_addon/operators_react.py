@@ -9,6 +9,7 @@ from bpy.types import Operator
 from ..core import situation as situations
 from ..core.errors import CoreError, SituationError
 from ..core.hits import HitSetting
+from ..core.progress import portion
 from . import (
     checks,
     hit_properties,
@@ -27,6 +28,7 @@ from .body_properties import FRESH
 from .solving import Solving
 
 NOTHING = 1e-4  # [deg]
+KEYS = 0.2  # part of the progress of reading that following keyed settings takes
 SOURCES = (
     ("SETTINGS", "Current Settings", "With the settings as they stand in the panel"),
     ("RECIPE", "Its Own Settings", "With the settings that made it, after the clip below has changed"),
@@ -83,8 +85,8 @@ class DYNAMICS_OT_apply_hit_reaction(Solving, Operator):
     def prepare(self, context):
         """Read rig and clip, a generator; the operator's properties then say what is applied."""
         armature = checks.armature_of(context)
-        made = self._wanted(context, armature)
-        job = yield from recipe.preparing(context, armature, made)
+        made = yield from portion(self._wanted(context, armature), 0.0, KEYS)
+        job = yield from portion(recipe.preparing(context, armature, made), KEYS, 1.0 - KEYS)
         self._recipe = recipe.dated(made, job)
         self.frame = self._recipe.hits[settings.active_index(armature)].frame or self.frame
         return job
@@ -97,11 +99,13 @@ class DYNAMICS_OT_apply_hit_reaction(Solving, Operator):
         tell(self, name, job, reaction)
 
     def _wanted(self, context, armature):
-        """The settings with what was given to the operator for the hit that is shown; its other properties follow."""
+        """The settings with what was given to the operator for the hit that is shown; its other properties follow.
+
+        A generator: keyed settings are followed frame by frame."""
         made, index = settings.recipe(armature), settings.active_index(armature)
         if self._is_given("frame"):
             made = _placed(made, index, round(self.frame, 3))
-        made = keyed_settings.at_hits(context, armature, made)
+        made = yield from keyed_settings.at_hits(context, armature, made)
         holder, hit = settings.active(armature), made.hits[index]
         given = {name for name in ("bone", "impulse", "gain", "direction") if self._is_given(name)}
         mode = holder.direction_mode
@@ -177,10 +181,10 @@ class DYNAMICS_OT_update_reaction(Solving, Operator):
         made = moves.followed(armature, record, made)
         with layer_undo.without(context, armature, record):
             if keyed:
-                made = keyed_settings.at_hits(context, armature, made)
+                made = yield from portion(keyed_settings.at_hits(context, armature, made), 0.0, KEYS)
             if self.fall:
                 made = recipe.knocked_out(made, records.load(record.landed))
-            job = yield from recipe.preparing(context, armature, made)
+            job = yield from portion(recipe.preparing(context, armature, made), KEYS, 1.0 - KEYS)
         self._recipe = recipe.dated(made, job)
         return job
 

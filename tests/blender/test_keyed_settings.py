@@ -9,12 +9,18 @@ from bl_ext.user_default.parametric_dynamics.blender_addon import (
     actions,
     checks,
     hints,
+    keyed_settings,
     recipe,
     records,
+    settings,
     source,
     staleness,
 )
+from bl_ext.user_default.parametric_dynamics.core import situation as situations
+from bl_ext.user_default.parametric_dynamics.core.blows import lasts
 from bl_ext.user_default.parametric_dynamics.core.curve import begins
+from bl_ext.user_default.parametric_dynamics.core.hits import HitSetting
+from bl_ext.user_default.parametric_dynamics.core.progress import run
 
 from .interface_tools import OPS, names
 from .layer_tools import differences, farthest, file_state, joints, set_frame
@@ -245,3 +251,53 @@ def test_each_hit_of_a_list(demo):
     OPS.apply_hit_reaction()
     hits = json.loads(demo.parametric_dynamics_reactions[0].recipe)["hits"]
     assert ["tone = [[0.0, 0.2]," in hits[0]["situation"], "tone = [[0.0, 0.4]," in hits[1]["situation"]] == [True] * 2
+
+
+def test_a_bone_that_gives_its_value_up_keeps_the_last(demo):
+    """0 at the hit is the body's; 0 later leaves the muscle as it was."""
+    bone = demo.pose.bones["upper_arm.L"]
+    for frame, number in ((9, 2.0), (12, 4.0), (13, 0.0)):
+        bone.dynamics_frequency = number
+        demo.keyframe_insert(STIFF, frame=frame)
+    for curve in actions.settings_of(demo.animation_data.action, actions.slot_of(demo.animation_data)):
+        for point in curve.keyframe_points:
+            point.interpolation = "CONSTANT"
+    assert keyed_settings.bones(bpy.context, demo, 13.0, 20.0) == {}
+    (arm,) = keyed_settings.bones(bpy.context, demo, 10.0, 20.0).values()
+    times, values = np.transpose(arm["frequency"])
+    np.testing.assert_allclose(times * bpy.context.scene.render.fps, (0.0, 1.0, 2.0), atol=1e-4)
+    assert values.tolist() == [2.0, 2.0, 4.0] and list(arm) == ["frequency"]
+
+
+def test_until_the_last_reaction_ends(demo):
+    """That needn't be the last hit's."""
+    long, short = situations.named("knock_out"), situations.named(settings.FIRST)
+    hits = [HitSetting(long, 10.0), HitSetting(short, 20.0), HitSetting(long, 50.0, enabled=False)]
+    rate = bpy.context.scene.render.fps
+    assert keyed_settings.span(bpy.context, demo, hits) == (10.0, 10.0 + rate * lasts(long))
+    assert keyed_settings.span(bpy.context, demo, hits[1:]) == (20.0, 20.0 + rate * lasts(short))
+
+
+def test_keys_go_before_the_curve_of_a_file(demo):
+    curve = ((0.0, 2.0), (0.5, 4.0))
+    made = situations.named(settings.FIRST).with_changes(frequency=curve, ratio=curve)
+    settings.put_situation(demo.parametric_dynamics, made)
+    for frame in (5, 45):
+        demo.keyframe_insert("parametric_dynamics.frequency", frame=frame)
+    (hit,) = run(keyed_settings.at_hits(bpy.context, demo, settings.recipe(demo))).hits
+    assert hit.situation == made.with_changes(frequency=2.0)
+
+
+def test_following_can_be_dropped(demo):
+    key(demo)
+    set_frame(5)
+    state = file_state()
+    parts = list(keyed_settings.at_hits(bpy.context, demo, settings.recipe(demo)))
+    assert len(parts) > 10 and parts == sorted(parts) and parts[-1] <= 1.0
+    steps = keyed_settings.at_hits(bpy.context, demo, settings.recipe(demo))
+    for _ in range(3):
+        next(steps)
+    assert bpy.context.scene.frame_current != 5
+    steps.close()
+    assert bpy.context.scene.frame_current == 5
+    assert differences(state, file_state()) == []
