@@ -127,7 +127,7 @@ class Job:
             targets = mapping.targets(self.actor, shown, channels, armature, q, p, every=self.stays)
         else:
             targets = self.posed.targets
-            self.warnings.extend(self.posed.doubts)
+            self.warnings.extend(self.posed.doubts(rig.driven(armature)))
         notes = []
         bake = partial(
             layer.apply,

@@ -31,9 +31,9 @@ class Posed:
     turn: np.ndarray
     shift: np.ndarray
 
-    @property
-    def doubts(self):
-        """A sentence if controls don't bring every bone near enough: which is off by most, and when."""
+    def doubts(self, driven):
+        """Sentences if controls don't bring every bone near enough: which is off by most, and when, and which of those
+        that are off a driver moves.  driven: bone -> its driver."""
         if self.turn.max(initial=0.0) <= NEAR_TURN and self.shift.max(initial=0.0) <= NEAR_SHIFT:
             return []
         off = np.maximum(self.turn / NEAR_TURN, self.shift / NEAR_SHIFT)
@@ -42,7 +42,10 @@ class Posed:
         text = "Bone '{}' is {:.1f} degrees and {:.0f} mm off the simulated pose at frame {:g}{}: "
         text += "its controls reach no further."
         more = ", {} others less".format(others) if others else ""
-        return [text.format(self.names[worst], self.turn[k, worst], 1e3 * self.shift[k, worst], self.frames[k], more)]
+        told = [text.format(self.names[worst], self.turn[k, worst], 1e3 * self.shift[k, worst], self.frames[k], more)]
+        text = "Bone '{}' is moved by {}. Mute that, or exclude the bone from the simulation."
+        stray = [name for name, most in zip(self.names, off.max(axis=0), strict=True) if most > 1.0]
+        return told + [text.format(name, driven[name]) for name in stray if name in driven]
 
 
 def pose(context, armature, stages, size, channels, clip, wanted):

@@ -212,14 +212,21 @@ def constraint_owners(armature, but=()):
             for owned in chain(bone, constraint):
                 text = "constraint '{}'".format(constraint.name)
                 owners.setdefault(owned, text if owned == bone.name else "{} of bone '{}'".format(text, bone.name))
-    if armature.animation_data is not None:
-        for curve in armature.animation_data.drivers:
-            name, moved = bone_and_property(curve.data_path)
-            if curve.mute or not curve.driver.is_valid:
-                continue
-            if name and name in armature.pose.bones and DRIVEN.match(moved):
-                owners.setdefault(name, "a driver on its {}".format(moved))
+    for name, driver in driven(armature).items():
+        owners.setdefault(name, driver)
     return owners
+
+
+def driven(armature):
+    """{bone name: the driver that owns its transform, or a part of it}."""
+    found = {}
+    for curve in armature.animation_data.drivers if armature.animation_data is not None else ():
+        name, moved = bone_and_property(curve.data_path)
+        if curve.mute or not curve.driver.is_valid:
+            continue
+        if name and name in armature.pose.bones and DRIVEN.match(moved):
+            found.setdefault(name, "a driver on its {}".format(moved))
+    return found
 
 
 def in_force(constraint):

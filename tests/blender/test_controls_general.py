@@ -249,7 +249,7 @@ def test_a_switch_that_turns_within_the_reaction_is_respected(puppet):
     assert job.frames[k] == turn
     assert "ctl-hand.L" in before.by_control and "other" not in before.by_control
     assert "other" in after.by_control and "ctl-hand.L" not in after.by_control
-    assert job.posed.turn.max() < TURN and job.posed.shift.max() < SHIFT and job.posed.doubts == []
+    assert job.posed.turn.max() < TURN and job.posed.shift.max() < SHIFT and job.posed.doubts({}) == []
     moved = job.posed.targets["other"].rotation is not None
     assert moved and job.posed.targets["ctl-hand.L"].rotation is not None
 
@@ -290,6 +290,18 @@ def test_what_only_carries_a_bone_leaves_it_its_channels(fresh_scene, kind):
     job, _ = solved(rig, envelope=Envelope(0.0, 0.1, 0.2))
     assert job.body.controlled and "spine.02" in job.posed.targets
     assert job.posed.turn.max() < TURN and job.posed.shift.max() < SHIFT
+
+
+def test_a_bone_that_is_driven_in_part_is_told_with_its_driver(fresh_scene):
+    """Bones beside it bring it near, not there: the warning says what holds it."""
+    rig = demo_character.build(bpy.context)
+    rig.pose.bones["clavicle.L"].driver_add("rotation_quaternion", 1).driver.expression = "0.1"
+    bpy.context.view_layer.update()
+    job, reaction = solved(rig, envelope=Envelope(0.0, 0.1, 0.3))
+    job.write(bpy.context, reaction)
+    off, held = [text for text in job.warnings if "simulated pose" in text or "driver" in text]
+    assert "degrees" in off
+    assert held.startswith("Bone 'clavicle.L' is moved by a driver on its rotation_quaternion. Mute that")
 
 
 class TestFewerKeys:
