@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import actions, figures, hints, keyed_settings, limits, rig, source, staleness, timing
+from . import actions, control_rig, figures, hints, keyed_settings, limits, rig, source, staleness, timing
 
 OK, WARN, REFUSE = "ok", "warn", "refuse"
 NEEDED = ("pelvis", "head", "upper_arm.L", "upper_arm.R", "thigh.L", "thigh.R")  # of a biped
@@ -39,7 +39,7 @@ def of(context, armature):
 
     items = [_armature(armature), _pose(armature), once(_clip, context, armature), *_layers(context, armature)]
     items += [_roles(armature), once(_mesh, context, armature), _feet(armature), once(_owners, armature)]
-    items.append(once(_limits, armature))
+    items += once(_limits, armature)
     items += [_scale(context, armature), _time(context), once(_settings, armature)]
     return items
 
@@ -154,15 +154,20 @@ def _owners(armature):
 def _limits(armature):
     figure = figures.known(armature)
     if figure is None:
-        return Item("limits", WARN, "Limits are known when the bones were looked at.", "", RECOGNISE)
-    able = [bone for bone, role in figure.roles.items() if role.partition(".")[0] not in limits.PASSIVE]
-    found, unknown = limits.said(armature, able, rig.constraint_owners(armature))
-    if unknown:
-        cure = "Use one Limit Rotation, in Local Space, with influence 1."
-        return Item("limits", WARN, limits.warnings(unknown)[0], cure)
+        return [Item("limits", WARN, "Limits are known when the bones were looked at.", "", RECOGNISE)]
+    owners, found, none = rig.constraint_owners(armature), {}, "No bone has limits: the usual ones are taken."
+    if control_rig.under_control(armature, figure.roles, owners):
+        held = rig.constraint_owners(armature, rig.CARRYING)
+        free = [bone.name for bone in armature.pose.bones if bone.name not in held]
+        doubts = limits.of_controls(armature, free, "Bone")
+        none = "No control has a Limit Rotation: the usual limits are taken."
+    else:
+        found, doubts = limits.look(armature, figure.roles, figure.carried, owners)
+    if doubts:
+        return [Item("limits", WARN, *doubt) for doubt in doubts]
     if not found:
-        return Item("limits", OK, "No bone has limits: the usual ones are taken.")
-    return Item("limits", OK, "{} limits, which a reaction keeps to.".format(limits.named(list(found))))
+        return [Item("limits", OK, none)]
+    return [Item("limits", OK, "{} limits, which a reaction keeps to.".format(limits.named(list(found))))]
 
 
 def _is_unknown(constraint):

@@ -163,13 +163,18 @@ def read(context, armature, roles=None):
     anatomy = analyse(whole, roles)
     evaluated = armature.evaluated_get(context.evaluated_depsgraph_get())
     owners, held = rig.constraint_owners(evaluated), rig.constraint_owners(evaluated, rig.CARRYING)
-    body = [n for n, role in zip(whole.names, anatomy.role, strict=True) if base_role(role) in controls.BODY]
-    if not any(_owner(whole, owners, name) for name in body):
+    if not under_control(evaluated, dict(zip(whole.names, anatomy.role, strict=True)), owners):
         return Body(whole, whole, np.arange(len(whole.names)), anatomy, owners, held, False)
     kept = whole.deform | np.array([role == "root" for role in anatomy.role])
     skeleton, rows = deforming(whole, kept)
     roles = {name: role for name, role in (roles or {}).items() if name in skeleton.names}
     return Body(whole, skeleton, rows, analyse(skeleton, roles), owners, held, True)
+
+
+def under_control(armature, roles, owners):
+    """Whether something owns bones of the body, or what they hang on.  roles: bone -> role."""
+    body = [armature.data.bones[name] for name, role in roles.items() if base_role(role) in controls.BODY]
+    return any(above.name in owners for bone in body for above in (bone, *bone.parent_recursive))
 
 
 def _chosen(armature):

@@ -2,20 +2,21 @@
 
 from dataclasses import dataclass
 
-from . import control_rig, job
+from . import control_rig, job, limits
 from .memory import memory
 
 
 @dataclass(frozen=True)
 class Figure:
     """kind: "biped", "quadruped" or "other".  height: of the rig at rest [scene units].  usual: height of its kind [m].
-    roles: bone name -> role.  note: what was guessed.
+    roles: bone name -> role.  carried: bone -> the one that carries it, see `limits.carriers`.  note: what was guessed.
     """
 
     kind: str
     height: float
     usual: float
     roles: dict[str, str]
+    carried: dict[str, str]
     note: str
 
 
@@ -39,6 +40,7 @@ def keep(armature, anatomy, names):
         height=anatomy.size * scale,
         usual=job.usual_height(anatomy),
         roles={name: role for name, role in zip(names, anatomy.role, strict=True) if role},
+        carried=limits.carriers(names, anatomy),
         note=anatomy.fallback,
     )
     _known[_key(armature)] = figure

@@ -14,12 +14,29 @@ from .channels import ROTATION
 PASSIVE = ("", "root", "helper")  # roles of bones that no reaction moves
 HALF = np.pi + 1e-4
 
+SEVERAL, ELSEWHERE = "more than one Limit Rotation", "a Limit Rotation that is not in Local Space"
+PARTLY, ANIMATED = "a Limit Rotation with an influence below 1", "a Limit Rotation that is keyed or driven"
+LEGACY = "a Limit Rotation of legacy behaviour whose range is none within half a turn"
+ROOT, ASTRAY = "limits, but no parent", "limits against a parent that doesn't carry it in the body"
+ALONE, PLACE = "limits, but no inherited rotation", "a Limit Location"
+CURES = {  # why a limit isn't known to the simulation -> what to do
+    SEVERAL: "Keep one of them and mute the others.",
+    ELSEWHERE: "Set its Owner to Local Space.",
+    PARTLY: "Set its influence to 1.",
+    ANIMATED: "Delete the keys and drivers of the bone's constraints.",
+    LEGACY: "Switch its Legacy Behavior off.",
+    ROOT: "Switch these limits off.",
+    ASTRAY: "Switch these limits off.",
+    ALONE: "Switch Inherit Rotation on.",
+    PLACE: "Mute it.",
+}
+
 
 def of_body(context, armature, body):
     """({bone: Stop}, warnings) of a body; on a control rig nothing but the warnings."""
     shown = armature.evaluated_get(context.evaluated_depsgraph_get())
     if body.controlled:
-        return {}, of_controls(shown, body.by_control)
+        return {}, told(of_controls(shown, body.by_control))
     return read(shown, body.skeleton, body.anatomy, body.owners)
 
 
@@ -28,17 +45,32 @@ def read(armature, skeleton, anatomy, owners):
 
     armature: as it is evaluated now.  owners: bone -> what owns it; its own limits don't matter then.
     """
-    able = [n for n, role in zip(skeleton.names, anatomy.role, strict=True) if base_role(role) not in PASSIVE]
+    roles = dict(zip(skeleton.names, anatomy.role, strict=True))
+    found, doubts = look(armature, roles, carriers(skeleton.names, anatomy), owners)
+    return found, told(doubts)
+
+
+def carriers(names, anatomy):
+    """{bone: the one that carries it in the body, or ""}."""
+    return {name: names[parent] if parent >= 0 else "" for name, parent in zip(names, anatomy.parent, strict=True)}
+
+
+def look(armature, roles, carried, owners):
+    """({bone: Stop}, [(what the simulation doesn't know, its cure)]) of a rig without controls.
+
+    roles: bone -> role.  carried: see `carriers`.  owners: as in `read`.
+    """
+    able = [name for name, role in roles.items() if base_role(role) not in PASSIVE]
     found, unknown = said(armature, able, owners)
     for name in list(found):
-        bone = skeleton.names.index(name)
-        loose = _loose(armature.data.bones[name], int(anatomy.parent[bone]), int(skeleton.parent[bone]))
-        if loose:
+        if loose := _loose(armature.data.bones[name], carried[name]):
             found.pop(name)
             unknown.setdefault(loose, []).append(name)
-    travels = [name for name, role in zip(skeleton.names, anatomy.role, strict=True) if role == "pelvis"]
-    bound = [n for n in travels if n not in owners and _any_in_force(armature.pose.bones[n], "LIMIT_LOCATION")]
-    return found, warnings(unknown | ({"a Limit Location": bound} if bound else {}))
+    travels = [name for name, role in roles.items() if role == "pelvis" and name not in owners]
+    if bound := [name for name in travels if _any_in_force(armature.pose.bones[name], "LIMIT_LOCATION")]:
+        unknown[PLACE] = bound
+    text = "{} {}, which the simulation doesn't know: what Blender cuts of the reaction is lost."
+    return found, [(text.format(named(names), reason), CURES[reason]) for reason, names in unknown.items()]
 
 
 def said(armature, names, owners):
@@ -58,13 +90,13 @@ def said(armature, names, owners):
     return found, unknown
 
 
-def of_controls(armature, names):
-    """Warnings about controls whose rotation a constraint limits."""
+def of_controls(armature, names, kind="Control"):
+    """[(what is said of controls whose rotation a constraint limits, the cure)]."""
     limited = [name for name in names if _any_in_force(armature.pose.bones[name])]
     if not limited:
         return []
     text = "{} a Limit Rotation, which no simulation of a control rig knows: what it cuts of the reaction is lost."
-    return [text.format(named(limited, "Control"))]
+    return [(text.format(named(limited, kind)), "Mute it where too little of the reaction shows.")]
 
 
 def _any_in_force(bone, kind="LIMIT_ROTATION"):
@@ -82,15 +114,15 @@ def _constraint(bone, moved):
         return None, ""
     constraint = found[0]
     if len(found) > 1:
-        return None, "more than one Limit Rotation"
+        return None, SEVERAL
     if constraint.owner_space != "LOCAL":
-        return None, "a Limit Rotation that is not in Local Space"
+        return None, ELSEWHERE
     if constraint.influence < 1.0:
-        return None, "a Limit Rotation with an influence below 1"
+        return None, PARTLY
     if bone.name in moved:
-        return None, "a Limit Rotation that is keyed or driven"
+        return None, ANIMATED
     if constraint.use_legacy_behavior and not all(-HALF <= low <= high <= HALF for low, high in _said(constraint)):
-        return None, "a Limit Rotation of legacy behaviour whose range is none within half a turn"
+        return None, LEGACY
     return constraint, ""
 
 
@@ -136,13 +168,13 @@ def _locks(bone, euler):
     return [any(bone.lock_rotation) or (bone.lock_rotations_4d and bone.lock_rotation_w)] * 3
 
 
-def _loose(bone, carrier, parent):
+def _loose(bone, carrier):
     """Why the bone's own turn is not that of its joint, or ""."""
-    if parent < 0:
-        return "limits, but no parent"
-    if carrier != parent:
-        return "limits against a parent that doesn't carry it in the body"
-    return "" if bone.use_inherit_rotation else "limits, but doesn't inherit rotation"
+    if bone.parent is None:
+        return ROOT
+    if carrier != bone.parent.name:
+        return ASTRAY
+    return "" if bone.use_inherit_rotation else ALONE
 
 
 def _animated(armature):
@@ -154,10 +186,9 @@ def _animated(armature):
     return {bone_of(path) for path in paths if ".constraints[" in path} - {None}
 
 
-def warnings(unknown):
-    """A sentence for each reason: {why a limit isn't known to the simulation: bones}."""
-    text = "{} {}, which the simulation doesn't know: what Blender cuts of the reaction is lost."
-    return [text.format(named(names), reason) for reason, names in unknown.items()]
+def told(doubts):
+    """[(text, cure)] as warnings."""
+    return [" ".join(doubt) for doubt in doubts]
 
 
 def named(names, kind="Bone"):

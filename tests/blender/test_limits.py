@@ -6,6 +6,7 @@ import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import (
     checklist,
     cli,
+    control_rig,
     inspection,
     layer,
     limits,
@@ -128,7 +129,7 @@ UNKNOWN = {
     "a Limit Rotation with an influence below 1": lambda bone: limit(bone, 10.0, influence=0.5),
     "more than one Limit Rotation": lambda bone: [limit(bone, 10.0), limit(bone, 20.0)],
     "a Limit Rotation of legacy behaviour": lambda bone: limit(bone, 200.0, use_legacy_behavior=True),
-    "limits, but doesn't inherit rotation": lambda bone: (limit(bone, 10.0), _alone(bone)),
+    "limits, but no inherited rotation": lambda bone: (limit(bone, 10.0), _alone(bone)),
     "a Limit Rotation that is keyed or driven": lambda bone: limit(bone, 10.0).keyframe_insert("max_x"),
 }
 
@@ -144,8 +145,9 @@ def test_limits_of_travel_and_of_controls_are_said_too(demo):
     assert told.startswith("Bone 'pelvis' has a Limit Location, which the simulation doesn't know: what Blender cuts")
     for name in ("neck", "head", "hand.L", "hand.R"):
         limit(demo.pose.bones[name], 10.0)
-    (told,) = limits.of_controls(demo, ("neck", "head", "hand.L", "hand.R", "pelvis"))
+    ((told, cure),) = limits.of_controls(demo, ("neck", "head", "hand.L", "hand.R", "pelvis"))
     assert told.startswith("Controls 'neck', 'head', 'hand.L' and 1 more have a Limit Rotation, which no simulation")
+    assert cure == "Mute it where too little of the reaction shows."
     assert limits.of_controls(demo, ("pelvis",)) == []
 
 
@@ -158,7 +160,13 @@ def test_what_is_not_honoured_is_said(demo):
         found, warnings = read(demo)
         assert not found and len(warnings) == 1
         assert warnings[0].startswith("Bone 'neck' has " + reason)
-        assert "which the simulation doesn't know: what Blender cuts of the reaction is lost." in warnings[0]
+        end = "which the simulation doesn't know: what Blender cuts of the reaction is lost. " + _cure(reason)
+        assert warnings[0].endswith(end)
+
+
+def _cure(reason):
+    (cure,) = [cure for known, cure in limits.CURES.items() if known.startswith(reason)]
+    return cure
 
 
 # -- in a reaction ---------------------------------------------------------------------------------------------------
@@ -234,16 +242,42 @@ def test_a_reaction_is_stale_when_a_limit_has_changed(hit):
     assert "UPDATE" in cures(hit)
 
 
+def listed(armature):
+    """The set-up list's items about limits."""
+    bpy.context.view_layer.update()
+    return [item for item in checklist.of(bpy.context, armature) if item.name == "limits"]
+
+
+def test_the_list_says_what_a_reading_says(demo):
+    """Each reason with its own cure; nothing is kept to that the simulation doesn't know."""
+    OPS.recognise_bones()
+    limit(demo.pose.bones["neck"], 10.0)
+    _alone(demo.pose.bones["neck"])
+    demo.pose.bones["pelvis"].constraints.new("LIMIT_LOCATION")
+    items = listed(demo)
+    assert [item.cure for item in items] == ["Switch Inherit Rotation on.", "Mute it."]
+    assert {item.state for item in items} == {"warn"}
+    assert ({}, [item.text + " " + item.cure for item in items]) == read(demo)
+    owner = demo.pose.bones["forearm.L"].constraints.new("COPY_ROTATION")
+    owner.target, owner.subtarget = demo, "forearm.R"
+    (item,) = listed(demo)
+    assert control_rig.read(bpy.context, demo).controlled
+    assert item.state == "warn" and item.text.startswith("Bone 'neck' has a Limit Rotation, which no simulation of a")
+    demo.pose.bones["neck"].constraints[0].mute = True
+    (item,) = listed(demo)
+    assert item.state == "ok" and item.text == "No control has a Limit Rotation: the usual limits are taken."
+
+
 def test_limits_are_told(demo, tmp_path):
     limit(demo.pose.bones["neck"], 10.0, "z")
     memory.forget()
     OPS.recognise_bones()
-    item = next(item for item in checklist.of(bpy.context, demo) if item.name == "limits")
+    (item,) = listed(demo)
     assert item.state == "ok" and item.text == "Bone 'neck' has limits, which a reaction keeps to."
     limit(demo.pose.bones["head"], 10.0, space="WORLD")
-    bpy.context.view_layer.update()
-    item = next(item for item in checklist.of(bpy.context, demo) if item.name == "limits")
+    (item,) = listed(demo)
     assert item.state == "warn" and "'head' has a Limit Rotation that is not in Local Space" in item.text
+    assert item.cure == "Set its Owner to Local Space."
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "demo.blend"))
     facts = inspection.inspect(cli.parser().parse_args(["inspect", str(tmp_path / "demo.blend")]))
     assert facts["limits"] == {"neck": "z -10 to 10 (constraint 'Limit Rotation')"}
