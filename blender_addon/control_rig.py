@@ -69,12 +69,12 @@ class Body:
 
     @property
     def fixed(self):
-        """Bone -> what owns it, of those that no control moves either; toes go with their feet then."""
+        """Bone -> what owns it, "" = nothing, of those that no control moves either; toes go with their feet then."""
         if not self.controlled:
             return self.owners
         role = dict(zip(self.skeleton.names, self.anatomy.role, strict=True))
         lost = [name for name in self.unreached if base_role(role[name]) != "toe"]
-        return {name: _owner(self.whole, self.owners, name) or "something hidden" for name in lost}
+        return {name: _owner(self.whole, self.owners, name) for name in lost}
 
     def of(self, clip):
         """A clip of all bones as one of the body's."""

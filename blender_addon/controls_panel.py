@@ -52,8 +52,9 @@ def look(context, armature):
         return text.format(len(body.by_control), len(found)), found
     name, owner = next(iter(body.fixed.items()))
     found.update(dict.fromkeys(body.fixed, []))
-    text = "No control moves '{}', which {} owns. Give it one in the Bone panel, or mute that."
-    return text.format(name, owner or "the rig"), found
+    text = "No control moves '{}'{}. Give it one in the Bone panel, or {}."
+    owned = (", which {} owns".format(owner), "mute that") if owner else ("", "unlock and show one")
+    return text.format(name, *owned), found
 
 
 _known = memory()

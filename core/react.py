@@ -202,8 +202,8 @@ def react(
 
     settings: what the user says about single bones: by bone name, fields of `BoneSetting`; curves count from the first
     hit on.
-    fixed: bones that something else owns (a constraint, a driver), by bone name, with the owner; a simulated bone among
-    them is refused, a supporting one left to the clip.
+    fixed: bones that something else owns (a constraint, a driver), by bone name, with the owner, "" where it is
+    only that nothing moves them; a simulated bone among them is refused, a supporting one left to the clip.
     Hits that land when nothing shows any more of those before are solved by themselves (`blows.episodes`).
     Stretches in which a body turns too far in a sub-step are repeated from their checkpoint with half the sub-step.
     Where what is left will not be seen the simulation ends, and the envelope fades it.

@@ -123,9 +123,9 @@ class Stage:
         for i in owned:
             if wanted[i]:
                 name = actor.names[i]
-                raise SituationError(
-                    f"Bone '{name}' is moved by {fixed[name]}. Mute that, or exclude the bone from the simulation."
-                )
+                owner = fixed[name]
+                cause = f"is moved by {owner}. Mute that" if owner else "has no control. Unlock and show one"
+                raise SituationError(f"Bone '{name}' {cause}, or exclude the bone from the simulation.")
         support = [i for i, r in enumerate(actor.roles) if base_role(r) in supporting and not wanted[i]]
         legs = [i for i in range(len(actor.roles)) if base_role(actor.roles[i]) in ("thigh", "shin", "foot")]
         base = actor.first("pelvis") if "pelvis" in supporting else -1
@@ -133,7 +133,8 @@ class Stage:
         if base < 0 or not legs or given_up:
             if given_up:
                 name = actor.names[given_up[0]]
-                self.warnings.append(f"Bone '{name}' is moved by {fixed[name]}, so legs and pelvis stay on the clip.")
+                cause = f"is moved by {fixed[name]}" if fixed[name] else "has no control"
+                self.warnings.append(f"Bone '{name}' {cause}, so legs and pelvis stay on the clip.")
             return np.array(wanted), -1
         moving = np.array(wanted)
         moving[support] = True

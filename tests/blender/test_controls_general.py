@@ -126,6 +126,22 @@ def test_a_bone_that_no_control_moves_is_refused_by_constraint(puppet):
     assert solved(puppet)[0].body.fixed == {}
 
 
+def test_a_bone_that_nothing_owns_and_no_control_moves_is_refused_as_that(fresh_scene):
+    """A hand whose channels are locked, on a rig with a constraint on the other side."""
+    rig = demo_character.build(bpy.context)
+    target = bpy.data.objects.new("Carrier", None)
+    bpy.context.scene.collection.objects.link(target)
+    rig.pose.bones["clavicle.R"].constraints.new("CHILD_OF").target = target
+    hand = rig.pose.bones["hand.L"]
+    hand.lock_rotation, hand.lock_location = (True,) * 3, (True,) * 3
+    bpy.context.view_layer.update()
+    with pytest.raises(errors.CoreError, match="^Bone 'hand.L' has no control. Unlock and show one, or exclude"):
+        solved(rig)
+    told, found = controls_panel.look(bpy.context, rig)
+    assert told == "No control moves 'hand.L'. Give it one in the Bone panel, or unlock and show one."
+    assert found["hand.L"] == []
+
+
 def test_a_rig_without_any_free_bone_is_refused(fresh_scene):
     """Every bone copies another armature's, as retargeting leaves it."""
     rig = demo_character.build(bpy.context)
