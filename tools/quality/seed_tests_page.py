@@ -15,7 +15,7 @@ WAYS = {
     "velocities": "The document's velocity tables and envelope: listed bones move for 0.15 s, all else is the clip's",
 }
 NOTES = {
-    "impulse": "Leg tests depend on the moment: a leg that stands is flung and gives way under the weight, one in the air lands weak.",
+    "impulse": "Leg tests depend on the moment: a leg that stands is flung and gives way, one in the air lands weak.",
     "velocities": """The numbers are as printed, muscles and limits are ours; the rest stays on the clip.  So a leg
 that stands is swung from under a body that doesn't notice, which he too called Bad for the lack of balance, and an
 arm that goes rigidly with a bent trunk, held for 2.5 s, meets the thighs that walk on: he names penetration as a wish.
