@@ -29,7 +29,8 @@ class Stage:
     def __init__(self, character):
         self.character = character
         module = installed.MODULE
-        self.core = {name: importlib.import_module(module + ".core." + name) for name in ("react", "situation", "pose")}
+        names = ("react", "progress", "situation", "pose")
+        self.core = {name: importlib.import_module(module + ".core." + name) for name in names}
         names = ("job", "files", "demo_character")
         self.addon = {name: importlib.import_module(module + ".blender_addon." + name) for name in names}
         self.laps = {}
@@ -65,7 +66,7 @@ class Stage:
         laps = [clock.time.perf_counter()]
         job = self.addon["job"].read(bpy.context, armature, situation, hit)
         laps.append(clock.time.perf_counter())
-        reaction = self.core["react"].run(job.solve())
+        reaction = self.core["progress"].run(job.solve())
         laps.append(clock.time.perf_counter())
         job.write(bpy.context, reaction)
         laps.append(clock.time.perf_counter())
