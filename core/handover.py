@@ -15,7 +15,6 @@ from .knockout import floor_of
 from .model import Model
 from .react import Reaction
 from .reference import to_joints, to_world
-from .resample import linear
 from .rotation import Array, multiply, rotate, slerp
 from .skeleton import Clip
 from .support import smooth
@@ -62,19 +61,28 @@ class HandOver:
         moved = below[1] + amount[:, None, None] * (action[1] - below[1])
         new_q, new_p = to_world(model, turned, moved)
         low = [self.surface.world(*pose)[..., 2].min(axis=-1) for pose in ((q[taken], p[taken]), (new_q, new_p))]
-        floor = np.minimum(self.ground, low[0])  # what lay deeper needn't come up
-        new_p[..., 2] += np.where(amount < 1.0, np.maximum(floor - low[1], 0.0), 0.0)[:, None]
+        deepest = np.where(amount < 1.0, low[0], self._deepest(since[taken]))  # what lay deeper needn't come up
+        new_p[..., 2] += np.maximum(np.minimum(self.ground, deepest) - low[1], 0.0)[:, None]
         q[taken], p[taken] = new_q, new_p
         return q, p
 
     def _played(self, since: Array) -> tuple[Array, Array]:
         """The action's poses so long after its beginning, its last one held; straight between frames, which a cubic
         would leave: feet would dip into the floor."""
+        k, part = self._between(since)
+        q = slerp(self.rotation[k], self.rotation[k + 1], np.broadcast_to(part[:, None], self.rotation[k].shape[:-1]))
+        return q, self.position[k] + part[:, None, None] * (self.position[k + 1] - self.position[k])
+
+    def _deepest(self, since: Array) -> Array:
+        """(T,) height of the lowest point in the deeper of the two frames between which the action is."""
+        low, (k, _) = self.surface.world(self.rotation, self.position)[..., 2].min(axis=-1), self._between(since)
+        return np.asarray(np.minimum(low[k], low[k + 1]))
+
+    def _between(self, since: Array) -> tuple[np.ndarray, Array]:
+        """(T,) the frames of the action before, and how far on the way to the next."""
         at = np.clip(since, 0.0, self.times[-1])
         k = np.clip(np.searchsorted(self.times, at, side="right") - 1, 0, len(self.times) - 2)
-        part = (at - self.times[k]) / (self.times[k + 1] - self.times[k])
-        q = slerp(self.rotation[k], self.rotation[k + 1], np.broadcast_to(part[:, None], self.rotation[k].shape[:-1]))
-        return q, linear(self.times, self.position, at)
+        return k, (at - self.times[k]) / (self.times[k + 1] - self.times[k])
 
 
 def hand_over(reaction: Reaction, clip: Clip, action: Clip, seconds: float, until: float) -> Reaction:

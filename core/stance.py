@@ -59,7 +59,9 @@ class Stance:
     def bears(self) -> Array:
         """(K, L) 0..1: `down` with a soft way on and off."""
         weight = np.hanning(2 * SHIFTED + 3)[1:-1]
-        padded = np.pad(1.0 * self.down, ((SHIFTED, SHIFTED), (0, 0)), mode="edge")
+        landed = self.down | np.roll(self.down, -1, axis=0)  # one that is down at a sample has landed since the last
+        landed[-1] = self.down[-1]
+        padded = np.pad(1.0 * landed, ((SHIFTED, SHIFTED), (0, 0)), mode="edge")
         windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * SHIFTED + 1, axis=0)
         return np.asarray(windows @ (weight / weight.sum()))
 
