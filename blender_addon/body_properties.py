@@ -23,6 +23,12 @@ ENDINGS = {  # of an end mode: its name and tooltip
 }
 
 
+def emphasis(name, description, default):
+    """An artist's gain on what the physics gives."""
+    limits = {"min": 0.0, "max": 3.0, "soft_max": 2.0, "step": 10}
+    return FloatProperty(name=name, description=description, default=default, override=OVERRIDE, **limits)
+
+
 class BodyProperties:
     """Muscles, envelope and end of one hit"""
 
@@ -93,43 +99,28 @@ class BodyProperties:
         ),
         override=OVERRIDE,
     )
-    counter: FloatProperty(
+    counter: emphasis(
         name="Counter-Rotation",
         description=(
             "Times which trunk, neck and head above the blow turn against it: 1 what the physics gives, "
             "0 they ride along, 2 twice as much as far as joints go"
         ),
-        min=0.0,
-        max=3.0,
-        soft_max=2.0,
-        step=10,
         default=START.counter,
-        override=OVERRIDE,
     )
-    whip: FloatProperty(
+    whip: emphasis(
         name="Whip",
         description=(
             "Times which limbs that are not struck swing after the body: 1 what the physics gives, "
             "0 they ride along, 2 twice as much as far as joints go"
         ),
-        min=0.0,
-        max=3.0,
-        soft_max=2.0,
-        step=10,
         default=START.whip,
-        override=OVERRIDE,
     )
-    dip: FloatProperty(
+    dip: emphasis(
         name="Dip",
         description=(
             "Times which the body sinks on a leg that is hit and gives way: 1 what the physics gives, 0 not at all"
         ),
-        min=0.0,
-        max=3.0,
-        soft_max=2.0,
-        step=10,
         default=START.dip,
-        override=OVERRIDE,
     )
     influence: StringProperty(
         name="Influence",

@@ -117,21 +117,11 @@ def _changed(_scene: Any, depsgraph: Any) -> None:
         _known.clear()
 
 
-@persistent
-def _undone(*_: Any) -> None:
-    _known.clear()
-
-
-HANDLERS = {"depsgraph_update_post": _changed, "undo_post": _undone, "redo_post": _undone}
-
-
 def register() -> None:
     """Listen for changes."""
-    for name, handler in HANDLERS.items():
-        getattr(bpy.app.handlers, name).append(handler)
+    bpy.app.handlers.depsgraph_update_post.append(_changed)
 
 
 def unregister() -> None:
     """Stop listening."""
-    for name, handler in HANDLERS.items():
-        getattr(bpy.app.handlers, name).remove(handler)
+    bpy.app.handlers.depsgraph_update_post.remove(_changed)

@@ -43,8 +43,7 @@ class EndStop:
         low, high, own = stops.widened(states.rotation)
         rate = np.einsum("kmai,kmi->kma", stops.gradients(own), states.twist[:, stops.bodies, :3])
         ahead = own + reference.kicks[:, None, None] * rate
-        width = np.where(np.isfinite(stops.low), np.abs(stops.high - stops.low), 0.0)
-        brake = np.minimum(0.5 * BRAKE * width, LONGEST)
+        brake = np.minimum(0.5 * BRAKE * np.abs(stops.high - stops.low), LONGEST)
         free_low = np.minimum(stops.low + brake, np.minimum(own, ahead)) - MARGIN
         free_high = np.maximum(stops.high - brake, np.maximum(own, ahead)) + MARGIN
         ends = np.isfinite(low), np.isfinite(high)

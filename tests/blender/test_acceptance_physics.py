@@ -4,7 +4,6 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import cli
-from bl_ext.user_default.parametric_dynamics.core import react as core_react
 
 from tests.blender import acceptance_tools as tools
 
@@ -53,11 +52,10 @@ def test_a_direction_given_is_the_direction_taken(rig):
     assert abs(a @ b) < 0.7 * np.linalg.norm(a) * np.linalg.norm(b)
 
 
-def test_twice_the_impulse_is_twice_the_motion(rig, monkeypatch):
-    """As long as the simulation doesn't go to sleep on motions so small."""
-    monkeypatch.setattr(core_react, "ASLEEP", (0.0, 0.0))
-    one, two = (tools.solved(rig, impulse=impulse)[1].peaks() for impulse in (0.1, 0.2))
-    seen = [name for name, peak in one.items() if peak > 0.001]
+def test_twice_the_impulse_is_twice_the_motion(rig):
+    """Of all that turns by more than a simulation goes to sleep on, which may be at any time."""
+    one, two = (tools.solved(rig, impulse=impulse)[1].peaks() for impulse in (0.5, 1.0))
+    seen = [name for name, peak in one.items() if peak > 0.05]
     assert len(seen) > 10
     assert [two[name] / one[name] for name in seen] == pytest.approx([2.0] * len(seen), rel=ALIKE)
 

@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import aiming, panels_hits, recipe, settings
+from bl_ext.user_default.parametric_dynamics.blender_addon import aiming, memory, panels_hits, recipe, settings
 from bl_ext.user_default.parametric_dynamics.core import situation as situations
 from bl_ext.user_default.parametric_dynamics.core import strength as strengths
 from mathutils import Vector
@@ -96,6 +96,15 @@ class TestList:
         assert len(hits(bpy.context.active_object)) == 0
         bpy.ops.ed.redo()
         assert len(hits(bpy.context.active_object)) == 2
+
+    def test_what_is_known_of_rigs_is_forgotten_by_undo_and_redo(self, demo):
+        known = memory.memory()
+        for name in ("before", "after"):
+            bpy.ops.ed.undo_push(message=name)
+        for step in (bpy.ops.ed.undo, bpy.ops.ed.redo):
+            known["rig"] = 1
+            step()
+            assert not known
 
 
 class TestReaction:

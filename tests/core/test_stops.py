@@ -106,6 +106,19 @@ def authored(actor):
     })  # fmt: skip
 
 
+def test_an_end_brakes_alike_whether_the_other_side_has_one():
+    rest = standing(one_body(SPHERICAL), 3, 0.01)
+    spring = np.array([50.0]), np.array([0.0])
+    far = EndStop.of_clip(stops_of("XYZ", [-9.0] * 3, [9.0] * 3), rest, spring)
+    above = EndStop.of_clip(stops_of("XYZ", [-np.inf] * 3, [9.0] * 3), rest, spring)
+    below = EndStop.of_clip(stops_of("XYZ", [-9.0] * 3, [np.inf] * 3), rest, spring)
+    np.testing.assert_array_equal(above.high, far.high)
+    np.testing.assert_array_equal(above.above, far.above)
+    np.testing.assert_array_equal(below.low, far.low)
+    np.testing.assert_array_equal(below.below, far.below)
+    assert np.isinf(above.low).all() and np.isinf(below.high).all()
+
+
 def angles_of(actor, reaction, clip):
     """(shown, clip's) angles [deg] of the actor's stops, (T, m, 3)."""
     stops, shown, own = actor.stops, reaction.poses(clip), actor.canonical(clip)

@@ -12,18 +12,18 @@ PLAIN, GHOST, FLOOR, PAPER = (205, 205, 205), (176, 184, 192), (140, 150, 158), 
 LEGS = {"L": (90, 140, 235), "R": (240, 150, 70)}  # which leg is which, where they cross
 
 
-def sheet(path, actor, rows, tile=TILE):
+def sheet(path, actor, rows):
     """Write a PNG.  rows: [(label, view (3,) from the figure to the eye, [(seconds, own, shown) ...]) ...], world poses
     (n, 4), (n, 3) of the clip, drawn pale, and of the reaction."""
     mesh = Mesh(actor)
     width = max(len(moments) for _, _, moments in rows)
-    out = Image.new("RGB", (tile[0] * width, tile[1] * len(rows)), PAPER)
+    out = Image.new("RGB", (TILE[0] * width, TILE[1] * len(rows)), PAPER)
     for r, (label, view, moments) in enumerate(rows):
         for c, (seconds, own, shown) in enumerate(moments):
-            picture = _tile(mesh, view, own, shown, tile)
+            picture = _tile(mesh, view, own, shown)
             caption = "{:.2f}".format(seconds) if c else label
             ImageDraw.Draw(picture).text((4, 2), caption, (0, 0, 0))
-            out.paste(picture, (c * tile[0], r * tile[1]))
+            out.paste(picture, (c * TILE[0], r * TILE[1]))
     out.save(path)
 
 
@@ -55,20 +55,20 @@ def _colour(actor, body):
     return PLAIN
 
 
-def _tile(mesh, view, own, shown, size):
+def _tile(mesh, view, own, shown):
     """One moment, the eye following the clip."""
-    picture = Image.new("RGB", size, PAPER)
+    picture = Image.new("RGB", TILE, PAPER)
     pen = ImageDraw.Draw(picture)
     back = np.asarray(view, dtype=float) / np.linalg.norm(view)
     right = np.cross([0.0, 0.0, 1.0], back)
     right /= np.linalg.norm(right)
     up = np.cross(back, right)
     centre = own[1].mean(axis=0) * [1.0, 1.0, 0.0] + [0.0, 0.0, 0.42 * AROUND]
-    scale = size[1] / AROUND
+    scale = TILE[1] / AROUND
 
     def seen(points):
         off = points - centre
-        return np.stack((0.5 * size[0] + scale * (off @ right), 0.5 * size[1] - scale * (off @ up)), axis=-1)
+        return np.stack((0.5 * TILE[0] + scale * (off @ right), 0.5 * TILE[1] - scale * (off @ up)), axis=-1)
 
     _floor(pen, seen, centre)
     for pose, colour in ((own, np.broadcast_to(GHOST, mesh.colour.shape)), (shown, mesh.colour)):

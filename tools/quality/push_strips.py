@@ -32,10 +32,10 @@ def main(folder, clips, impulses):
                 print(path, flush=True)
 
 
-def row(actor, clip, impulse, way, situation="chest_front", **hit):
+def row(actor, clip, impulse, way):
     """A row of `drawn.sheet`."""
     start = float(clip.frames[0]) + pushes.AHEAD * clip.fps
-    reaction = run(react(actor, clip, named(situation), Hit(start, impulse=float(impulse), direction=way, **hit)))
+    reaction = run(react(actor, clip, named("chest_front"), Hit(start, impulse=float(impulse), direction=way)))
     own, shown = actor.canonical(clip), reaction.poses(clip)
     at = [int(np.argmin(np.abs(clip.times - reaction.start - t))) for t in MOMENTS]
     across = np.array([-way[1], way[0], 0.0])
