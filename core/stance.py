@@ -8,7 +8,7 @@ import numpy as np
 from .actor import Actor
 from .ik import Limb
 from .quality import ground, verdict
-from .quality.motion import RATE, sampled
+from .quality.motion import RATE, Motion, sampled, smooth
 from .roles import base_role
 from .rotation import Array
 from .skeleton import Clip
@@ -22,6 +22,7 @@ CLIMBS, TRAVELS = 0.15, 0.5  # [m] that the weight rises or sinks on a clip that
 UNEVEN = 0.1  # part of its rise that may be off an even slope
 REST = 30  # samples for which all feet stand where there is time for a step
 BRIEF = 5  # samples for which a foot is neither put down nor lifted
+PASSES, GOES = 0.3, 0.25  # [m/s] at which ground goes by, and part of that at which a foot at least goes with it
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,12 +156,13 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
     flat = replace(motion, p=motion.p - (motion.p[..., :2] @ grade)[..., None] * [0.0, 0.0, 1.0])
     stand = ground.stand(flat)
     owner = np.searchsorted(feet, soles.foot)
+    planted = stand.down | _carried_along(flat, stand) if actor.anatomy.kind == "quadruped" else stand.down
     down, low = (np.stack([np.any(x[:, owner == i], axis=1) for i in range(len(feet))], axis=1)
-                 for x in (stand.down, stand.bearing))  # fmt: skip
+                 for x in (planted, stand.bearing))  # fmt: skip
     down = np.stack([_steady(x) for x in down.T], axis=1)
     com, at = motion.com[:, :2], stand.soles[..., :2]
     height = np.maximum(flat.com[:, 2] - float(stand.level.min()), 0.1)
-    bear = np.where(down.any(axis=1, keepdims=True), down, low)[:, owner]
+    bear = bearing(down, low)[:, owner]
     nominal = np.array([nearest(at[k, bear[k]], com[k]) if bear[k].any() else com[k] for k in range(len(com))])
     bones = np.array([[limb.upper, limb.lower, limb.end] for limb in limbs])
     joints = motion.p[:, bones]
@@ -184,6 +186,23 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
         low,
         grade,
     )
+
+
+def bearing(stands: np.ndarray, low: np.ndarray) -> np.ndarray:
+    """(..., L) bool, the legs that bear the weight: those that stand and, where none of two or only one of four does,
+    those near the ground."""
+    least = 2 if stands.shape[-1] > 2 else 1
+    return np.asarray(stands | (low & (stands.sum(axis=-1, keepdims=True) < least)))
+
+
+def _carried_along(motion: Motion, stand: ground.Stand) -> np.ndarray:
+    """(K, S) low soles that go the way of the ground below the body, slower or faster: few artists plant four feet to
+    the centimetre, and a foot that swings goes the other way."""
+    at, com = stand.soles[..., :2], motion.com[:, None, :2]
+    ground_by = stand.speed - np.gradient(smooth(com), 1.0 / RATE, axis=0)
+    passing = np.einsum("ksi,ksi->ks", np.gradient(smooth(at - com), 1.0 / RATE, axis=0), ground_by)
+    pace = np.linalg.norm(ground_by, axis=-1)
+    return np.asarray((stand.soles[..., 2] < ground.NEAR) & (pace > PASSES) & (passing > GOES * pace**2))
 
 
 def _grade(com: Array) -> Array:

@@ -19,6 +19,7 @@ KNOCKED = 0.06  # [m] that a foot in the air lands aside of its way
 FLUNG = 0.14  # of a leg's length that a foot is flung which stands
 FULL = 40.0  # [N s] from which on blows do all that
 LEAST = 0.02  # [m] a foot that would be flung less far stays where it is
+MIDDLE = 0.5  # of a thigh, from where on its leg is moved as a whole
 SWEPT, LEAVES = 0.25, 0.05  # [s] for which a foot that stood is off the ground, and that friction holds it
 LATENT, YIELDS = 0.04, 0.18  # [s] from a blow until its leg begins to give way, and from there until it does
 SOONER = 2.0  # times as fast does tone come back on which a leg lands
@@ -40,7 +41,7 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
         for i, limb in enumerate(found.limbs):
             if blow.struck not in bodies(actor, limb):
                 continue
-            strong = _strong(own)
+            strong = _strong(own) * _lever(actor, blow, limb)
             lost = strong * _weakened(found, blow, since, k, i)
             weak[:, i] = np.maximum(weak[:, i], lost)
             sinks[:, i] = np.maximum(sinks[:, i], blow.situation.dip * lost)
@@ -77,6 +78,15 @@ def _weakened(found: Stance, blow: Blow, since: Array, k: int, leg: int) -> Arra
 def _strong(pulses: Sequence[Pulse]) -> float:
     """Part of what a blow can do to a leg."""
     return min(1.0, float(np.linalg.norm(sum(pulse.impulse for pulse in pulses))) / FULL) if pulses else 1.0
+
+
+def _lever(actor: Actor, blow: Blow, limb: Limb) -> float:
+    """Part of what a blow on a leg does that it does at its lever about the hip: all from the middle of the thigh on,
+    nothing at the hip itself, where the trunk takes it."""
+    if blow.struck != limb.upper:
+        return 1.0
+    axis = actor.axis[limb.upper]
+    return float(np.clip(blow.point @ axis / (MIDDLE * max(float(axis @ axis), 1e-12)), 0.0, 1.0))
 
 
 def _ready(found: Stance, blow: Blow, k: int, leg: int, stands: float | None = None) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 
 from .plan import Span
 from .rotation import Array
-from .stance import Stance
+from .stance import Stance, bearing
 from .support import ease, fall, nearest
 
 HASTE = 0.8  # how much farther than the capture point the pressure goes, as part of its way off
@@ -38,11 +38,10 @@ class Weight:
         return np.asarray(self.stance.down[k] & (self.since < 0))
 
     def carries(self, k: int, stands: np.ndarray) -> np.ndarray:
-        """(L,) bool, the legs that bear the weight: those that stand (L,), or, where a clip runs on without planting
-        any and doesn't fly, or a blow takes away the only one, those near the ground."""
-        if stands.any() or self.stance.flies[k] or self.stance.floats[k]:
-            return stands
-        return np.asarray(self.stance.low[k])
+        """(L,) bool, the legs that bear the weight: those that stand (L,), with those near the ground where a clip runs
+        on without planting enough and doesn't fly, or a blow takes one away."""
+        aloft = self.stance.flies[k] or self.stance.floats[k]
+        return stands if aloft else bearing(stands, self.stance.low[k])
 
     def pressure_points(self, k: int, legs: np.ndarray, feet: Array | None = None) -> Array:
         """(s, 2) soles of the legs (L,) bool, off the clip's own balance; of weak legs, drawn to what else holds."""
