@@ -41,7 +41,8 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
         for i, limb in enumerate(found.limbs):
             if blow.struck not in bodies(actor, limb):
                 continue
-            strong = _strong(own) * _lever(actor, blow, limb)
+            lever = _lever(actor, blow, limb)
+            strong = _strong(own) * lever
             lost = strong * _weakened(found, blow, since, k, i)
             weak[:, i] = np.maximum(weak[:, i], lost)
             sinks[:, i] = np.maximum(sinks[:, i], blow.situation.dip * lost)
@@ -54,7 +55,7 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
                 if np.linalg.norm(way) > LEAST and due < len(found.times):
                     sweeps.append(Sweep(i, k, due, (float(way[0]), float(way[1]))))
                     free = _freed(found, since, blow.start, _ready(found, blow, due, i, float(found.times[due])))
-                    hold[:, i] *= np.maximum(free, 1.0 - smooth(since / LEAVES))
+                    hold[:, i] *= 1.0 - lever * (1.0 - np.maximum(free, 1.0 - smooth(since / LEAVES)))
             else:
                 lands = found.lands(k, i)
                 knocks[k : (lands if lands >= 0 else k) + 1, i] = KNOCKED * strong * blow.direction[:2]
@@ -86,7 +87,7 @@ def _lever(actor: Actor, blow: Blow, limb: Limb) -> float:
     if blow.struck != limb.upper:
         return 1.0
     axis = actor.axis[limb.upper]
-    return float(np.clip(blow.point @ axis / (MIDDLE * max(float(axis @ axis), 1e-12)), 0.0, 1.0))
+    return float(smooth(blow.point @ axis / (MIDDLE * max(float(axis @ axis), 1e-12))))
 
 
 def _ready(found: Stance, blow: Blow, k: int, leg: int, stands: float | None = None) -> float:

@@ -13,13 +13,14 @@ from .support import ease, fall, nearest
 HASTE = 0.8  # how much farther than the capture point the pressure goes, as part of its way off
 ROUND = 0.05  # [m] by which soles reach beyond the line along their middle
 HELP, MORE = 0.08, 0.3  # [m] that arms and trunk do for the balance, and more towards the end of the reaction
+LATENT, RAISED = 0.05, 0.1  # [s] from a blow until muscles answer, and in which their force comes up
 FORESEEN, COARSE = 0.5, 6  # [s] that the weight's way is foreseen, and in how many samples at a time
 
 
 class Weight:
     """State of weight and feet off the clip, at a sample.
 
-    give: (K, L) what is left of the legs' strength.  blow: the span of the one that has landed last.
+    give: (K, L) what is left of the legs' strength.  blow: the span of the one that has landed last; began: [s] the first.
     x, v: (2,) of the weight [m], [m/s].  home: (2,) where it is to go.  feet, speed, goal: (L, 2) of the feet.
     since: (L,) sample at which a step of our own began, due: (L,) at which a foot in the air lands, -1: none.
     """
@@ -27,6 +28,7 @@ class Weight:
     def __init__(self, stance: Stance, give: Array, blow: Span) -> None:
         self.stance, self.give = stance, give
         self.blow, self.end, self.stays = blow
+        self.began = self.blow
         legs = len(stance.limbs)
         self.h = float(stance.times[1] - stance.times[0])
         self.x, self.v, self.home = np.zeros(2), np.zeros(2), np.zeros(2)
@@ -56,10 +58,16 @@ class Weight:
 
     def pressure(self, k: int, points: Array, capture: Array) -> Array:
         """(2,) where the feet press to bring the weight home."""
-        wanted = capture + HASTE * (capture - self.home)
+        wanted = self.x + self.answered(k) * (capture + HASTE * (capture - self.home) - self.x)
         on = nearest(points, wanted)
         over = wanted - on
         return np.asarray(on + over * min(1.0, self.round(k) / max(float(np.linalg.norm(over)), 1e-12)))
+
+    def answered(self, k: int) -> float:
+        """Part of its answer that a body has begun; before, stretched muscles bear the weight where it goes."""
+        if len(self.feet) < 3:
+            return 1.0
+        return ease((float(self.stance.times[k]) - self.began - LATENT) / RAISED)
 
     def round(self, k: int) -> float:
         """[m] by which the pressure gets beyond the soles' middle: the sole's own width, and arms and trunk."""
