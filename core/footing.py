@@ -147,7 +147,8 @@ class Footing:
         for i, limb in limbs:
             target, turn = self._risen(limb, clip[1], p, targets[i], bears[:, i])
             swing, lower = reach(limb, q, p, target, bend(limb, *clip))
-            turn = slerp(multiply(lower, q[:, limb.end]), turn, bears[:, i])  # in the air the ankle goes with the leg
+            grounded = smooth(2.0 * bears[:, i])  # half of it at touch-down; in the air an ankle goes with its leg
+            turn = slerp(multiply(lower, q[:, limb.end]), turn, grounded)
             place(model, limb, q, joints, swing, lower, turn)
         return to_world(model, joints, at)
 

@@ -20,7 +20,8 @@ FORESEEN, COARSE = 0.5, 6  # [s] that the weight's way is foreseen, and in how m
 class Weight:
     """State of weight and feet off the clip, at a sample.
 
-    give: (K, L) what is left of the legs' strength.  blow: the span of the one that has landed last; began: [s] the first.
+    give: (K, L) what is left of the legs' strength.  blow: the span of the one that has landed last.  began: [s] when
+    the first landed.
     x, v: (2,) of the weight [m], [m/s].  home: (2,) where it is to go.  feet, speed, goal: (L, 2) of the feet.
     since: (L,) sample at which a step of our own began, due: (L,) at which a foot in the air lands, -1: none.
     """

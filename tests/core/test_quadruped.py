@@ -1,0 +1,93 @@
+"""Four feet: contacts of feet that skid, weight over few feet, blows at the hip, and the time until muscles answer."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from core import stance, struck, weight
+from core.quality.motion import RATE
+from core.react import Hit
+from core.reference import to_joints
+from core.rotation import angle, exp, multiply
+
+from .figures import DOG, build
+from .test_balance import planned
+from .test_react import actor_of, clip_of, hit_on, standing
+
+SECONDS = np.arange(60) / RATE
+
+
+@pytest.fixture(scope="module")
+def dog():
+    return build(DOG, skin=True)
+
+
+def test_soles_that_skid_with_the_ground_stand_and_those_that_swing_do_not():
+    """Ground going by at 1 m/s under a body on the spot, and the same on a body that goes along over ground at rest."""
+    pace = np.array([0.3, 1.0, 2.2, -1.5, 1.0])
+    soles = np.zeros((60, 5, 3))
+    soles[..., 1] = SECONDS[:, None] * pace
+    soles[:, 4, 2] = 0.08
+    for own in (0.0, -1.0):
+        motion = SimpleNamespace(com=np.stack((0.0 * SECONDS, own * SECONDS, 0.0 * SECONDS + 0.7), axis=-1))
+        moved = soles + own * SECONDS[:, None, None] * [0.0, 1.0, 0.0]
+        stand = SimpleNamespace(soles=moved, speed=np.array([0.0, 1.0 + own]))
+        found = stance._carried_along(motion, stand)[5:-5]
+        assert (found == [True, True, True, False, False]).all()
+    still = SimpleNamespace(com=np.zeros((60, 3)))
+    assert not stance._carried_along(still, SimpleNamespace(soles=soles, speed=np.zeros(2))).any()
+
+
+def test_weight_rests_on_what_is_near_the_ground_where_too_few_feet_stand():
+    low = np.array([True, False, True, True])
+    for stands, bears in (("0000", "1011"), ("0100", "1111"), ("1000", "1011"), ("0110", "0110"), ("1111", "1111")):
+        told = stance.bearing(np.array([c == "1" for c in stands]), low)
+        assert "".join(str(int(x)) for x in told) == bears
+    two = np.array([[True, False], [False, False]])
+    assert (stance.bearing(two, np.array([True, True])) == [[True, False], [True, True]]).all()
+
+
+def test_an_animal_answers_a_push_after_fifty_milliseconds(dog):
+    """Until then its weight goes on as it was pushed; a human's feet answer as they did."""
+    found, plan = planned(dog, standing(dog), 40.0, (0.0, 1.0))
+    pushed = int(np.flatnonzero(plan.shift[:, 1])[0])
+    since = found.times - found.times[pushed - 1]
+    early = (since >= 0.0) & (since <= weight.LATENT + 0.5 / RATE)
+    v = 40.0 / 75.0
+    np.testing.assert_allclose(plan.shift[early, 1], v * np.maximum(since[early] - 0.5 / RATE, 0.0), atol=1e-4)
+    alone = v / (np.e * found.pace[0])  # critically damped from the first moment on
+    assert plan.shift[:, 1].max() > alone + 0.6 * v * weight.LATENT
+    assert not plan.moves and plan.lost is None and abs(plan.shift[since > 2.0, 1]).max() < 0.05 * plan.shift.max()
+
+
+@pytest.mark.parametrize("along, part", [(0.0, 0.0), (0.25, 0.5), (0.9, 1.0)])
+def test_a_blow_at_the_hip_leaves_the_foot_where_it_stands(dog, along, part):
+    """The trunk takes it: a shoulder is the hip of a front leg."""
+    actor = actor_of(dog)
+    clip = standing(dog)
+    reaction = hit_on(dog, "shoulder_outside", clip=clip, hit=Hit(25.0, impulse=50.0, along=along))
+    limb = next(limb for limb in reaction.footing.stance.limbs if limb.upper == reaction.struck)
+    assert struck._lever(actor, reaction.blows[0], limb) == pytest.approx(part, abs=1e-9)
+    hold = reaction.footing.plan.hold[:, reaction.footing.stance.limbs.index(limb)]
+    assert hold.min() >= 1.0 - part - 1e-9
+    assert any(move.start == reaction.start for move in reaction.footing.plan.moves) == (part >= 0.5)
+
+
+def test_in_the_air_an_ankle_goes_with_its_leg():
+    """It is bent as the simulation bends it; on the ground the foot keeps the clip's rotation in the world."""
+    human = build(skin=True)
+    clip = clip_of(human)
+    reaction = hit_on(human, "chest_front", clip=clip)
+    actor, footing = reaction.actor, reaction.footing
+    q, p = reaction.poses(clip)
+    own = actor.canonical(clip)
+    joints, clips = (to_joints(reaction.model, *poses)[0] for poses in ((q, p), own))
+    want = multiply(clips, exp(reaction.deviation(clip.times)[0]))
+    shows = (clip.times > reaction.start) & (clip.times < reaction.start + 1.0)
+    for i, limb in enumerate(footing.stance.limbs):
+        bears = np.interp(clip.times, footing.stance.times, footing.stance.bears[:, i])
+        air, ground = shows & (bears < 1e-9), shows & (bears > 0.6)
+        assert air.sum() > 5 and ground.sum() > 5
+        assert angle(want, joints)[air, limb.end].max() < 1e-6
+        assert np.median(angle(own[0], q)[ground, limb.end]) < 1e-3
