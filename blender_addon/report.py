@@ -222,6 +222,7 @@ def full(opened, job, reaction, numbers, timings):
         "scene_height": round(job.actor.anatomy.size * abs(job.clip.scale), 4),
         "hit": hits[0],
         "hits": hits,
+        "substeps": reaction.substeps,
         "timings_s": timings,
         **numbers,
         "warnings": [*opened.warnings, *job.warnings],

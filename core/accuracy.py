@@ -13,14 +13,34 @@ from .forces.step import SHOWN
 from .rotation import Array
 
 FINE = SHOWN  # [rad] most w h of a muscle in a sub-step
-UNDAMPED = 0.05  # damping ratio below which heavy bodies take energy from rounding in time
-HEAVY = 10.0  # times the mass of all that carries a body
+UNDAMPED = 0.05  # damping ratio below which a muscle rings on: its phase, hence its peaks, needs half the sub-step
+HEAVY = 0.3  # times all other mass: more than any part of a human body, whose chest has 0.27
+LOOSE = 0.06  # [Hz] frequency times damping ratio below which a body whips about a heavy bone
 
 
 def halvings(frequency: float, h: float) -> int:
     """How often a sub-step h [s] must be halved for muscles of a frequency [Hz] (times the root of their tone)."""
     turn = 2.0 * np.pi * frequency * h
     return max(int(np.ceil(np.log2(turn / FINE))), 0) if turn > 0.0 else 0
+
+
+def fastest(frequency: Array, ratio: Array) -> float:
+    """The frequency [Hz] for which sub-steps are chosen, of muscles (n,) with these damping ratios."""
+    return float(np.max(np.where(ratio < UNDAMPED, 2.0, 1.0) * frequency, initial=0.0))
+
+
+def heavy(mass: Array, parent: np.ndarray) -> np.ndarray:
+    """(n,) whether a joint carries a body that weighs too much against all the others; mass: (n,) [kg]."""
+    return np.asarray((parent >= 0) & (mass > HEAVY * (mass.sum() - mass)))
+
+
+def damped(ratio: Array, mass: Array, parent: np.ndarray) -> Array:
+    """Damping ratios (..., n), at least UNDAMPED where any body is heavy.
+
+    Without damping a light body that swings about a heavy one gains energy, however short the sub-steps: an error of
+    its joints moves the heavy one.
+    """
+    return np.maximum(ratio, UNDAMPED) if heavy(mass, parent).any() else ratio
 
 
 def doubts(
@@ -39,11 +59,11 @@ def doubts(
             f"The muscle of '{names[fast]}' is faster ({frequency[fast]:.3g} Hz) than the finest sub-step shows; "
             f"it will look stiffer than it is. Stay below {limit:.3g} Hz for exact peaks."
         )
-    for i in np.flatnonzero((ratio < UNDAMPED) & (parent >= 0)).tolist():
-        rest = float(mass.sum() - mass[i])
-        if mass[i] > HEAVY * rest:
-            out.append(
-                f"Bone '{names[i]}' ({mass[i]:.3g} kg) is {mass[i] / rest:.3g} times as heavy as all the others and "
-                f"its muscle undamped: it may gain energy. Give it a damping ratio of {UNDAMPED} or less mass."
-            )
+    for i in np.flatnonzero(heavy(mass, parent) & np.isfinite(ratio)).tolist():
+        times = mass[i] / (mass.sum() - mass[i])
+        bone = f"Bone '{names[i]}' ({mass[i]:.3g} kg) has {times:.2g} times the mass of all others"
+        if ratio.min() < UNDAMPED:
+            out.append(f"{bone}: muscles are damped by a ratio of {UNDAMPED} at least. Give it less mass or them more.")
+        if frequency[i] * max(ratio[i], UNDAMPED) < LOOSE:
+            out.append(f"{bone} and a loose muscle: peaks may be off by a fifth. Give it less mass or a faster muscle.")
     return out

@@ -101,7 +101,7 @@ class Stage:
         f, ratio = np.where(self.moving, f.max(axis=0), 0.0), np.where(self.moving, ratio.min(axis=0), np.inf)
         mass = self.actor.masses.mass[self.actor.order]
         doubts = accuracy.doubts(self.actor.names, mass, self.actor.parent, f, ratio, SUBSTEP, HALVINGS)
-        return min(accuracy.halvings(float(f.max()), SUBSTEP), HALVINGS), doubts
+        return min(accuracy.halvings(accuracy.fastest(f, ratio), SUBSTEP), HALVINGS), doubts
 
     def _state(self, time: float) -> State:
         """The clip's own state at a moment."""

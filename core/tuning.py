@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import curve
+from . import accuracy, curve
 from .actor import Actor
 from .dynamics import Kinematics
 from .dynamics.inverse import of_motion
@@ -78,6 +78,7 @@ def muscle(
     tone: (K, n) factor on the stiffness then.
     """
     f, ratio = muscles(actor, situation, settings, base, since)
+    ratio = accuracy.damped(ratio, actor.masses.mass[actor.order], actor.parent)
     omega = 2.0 * np.pi * f[..., None, None]
     K, D = omega**2 * inertia, 2.0 * ratio[..., None, None] * omega * inertia
     braced, damped = brace(inertia, hinges)

@@ -13,7 +13,7 @@ KAYKIT_CLIPS = GAME + "kaykit/Med_MovementBasic.glb"
 REPORT_KEYS = {
     "blender", "armature", "action", "bones", "simulated_bones", "fps", "frame_range", "body_height_m", "timings_s",
     "peak_deg", "time_to_peak_s", "return_error_deg", "clip_error_before_hit_deg", "warnings", "hit",
-    "clip_extension", "action_choice",
+    "clip_extension", "action_choice", "substeps",
 }  # fmt: skip
 
 
@@ -174,6 +174,7 @@ def test_react_reports(run, data, tmp_path):
     assert facts["hit"]["frame"] == 3.0 and facts["hit"]["impulse"] == 2.5
     assert facts["hit"]["direction"] == [-1.0, 0.0, 0.0]
     assert facts["frame_range"] == [0.0, 17.0] and facts["body_height_m"] == 0.8
+    assert facts["substeps"] >= 24
     assert set(facts["timings_s"]) >= {"read", "simulate", "write", "export"}
     assert len(facts["peak_deg"]) == facts["simulated_bones"] <= facts["bones"] == 24
     assert "Walk" in facts["action"] and "walk" in facts["action_choice"]
