@@ -137,7 +137,8 @@ class Footing:
         targets = [self._target(limb, clip, (q, p), feet[:, i], hold[:, i]) for i, limb in limbs]
         ankles = [at for at, _ in targets]
         targets = [(self._beside(i, clip[1], p, ankles, hold[:, i]), turn) for i, (_, turn) in enumerate(targets)]
-        bears = hermite(self.stance.times, self.stance.bears, np.clip(times, *self.stance.times[[0, -1]]))
+        seen = np.clip(times, *self.stance.times[[0, -1]])
+        bears, swings = (hermite(self.stance.times, x, seen) for x in (self.stance.bears, self.stance.swings))
         sunk = [bears[:, i] * _sunk(limb, clip[1], p, targets[i][0]) for i, limb in limbs]
         sunk = shows * DEEPEST * np.tanh(np.linalg.norm(sunk, ord=4, axis=0) / DEEPEST)
         way[:, 2] -= sunk
@@ -147,8 +148,7 @@ class Footing:
         for i, limb in limbs:
             target, turn = self._risen(limb, clip[1], p, targets[i], bears[:, i])
             swing, lower = reach(limb, q, p, target, bend(limb, *clip))
-            grounded = smooth(2.0 * bears[:, i])  # half of it at touch-down; in the air an ankle goes with its leg
-            turn = slerp(multiply(lower, q[:, limb.end]), turn, grounded)
+            turn = slerp(turn, multiply(lower, q[:, limb.end]), swings[:, i])  # in the air an ankle goes with its leg
             place(model, limb, q, joints, swing, lower, turn)
         return to_world(model, joints, at)
 

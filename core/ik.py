@@ -15,6 +15,7 @@ from .support import smooth
 
 ACROSS = np.radians(4.0)  # that a knee turns at most about other axes than its own
 BENT = 0.2  # sine of the bend from which the limb's own plane is known well
+AGREES = 0.5  # cosine to the hinge from which on that plane's normal is the axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,11 +98,13 @@ def _signed(wanted: Array, clip: Array) -> Array:
 
 
 def _axis(u: Array, w: Array, hinge: Array) -> Array:
-    """(T, 3) unit axis of the bend, square to u: the limb's own normal, near straight its hinge."""
+    """(T, 3) unit axis of the bend, square to u: the limb's own normal, near straight or bent sideways its hinge."""
     own = cross(u, w) / np.maximum(_length(u) * _length(w), 1e-12)[:, None]
-    own = own * np.where(_dot(own, hinge) < 0.0, -1.0, 1.0)[:, None]
-    know = np.clip(_length(own) / BENT, 0.0, 1.0)[:, None]
-    axis = own * know / BENT + hinge * (1.0 - know)
+    size = _length(own)
+    own = own / np.maximum(size, 1e-12)[:, None]
+    agrees = np.clip(_dot(own, hinge) / AGREES, -1.0, 1.0)
+    know = (np.clip(size / BENT, 0.0, 1.0) * np.abs(agrees))[:, None]
+    axis = own * np.sign(agrees)[:, None] * know**2 + hinge * (1.0 - know)
     axis = axis - u * (_dot(axis, u) / np.maximum(_dot(u, u), 1e-12))[:, None]
     return axis / np.maximum(_length(axis), 1e-12)[:, None]
 

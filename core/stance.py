@@ -13,6 +13,7 @@ from .roles import base_role
 from .rotation import Array
 from .skeleton import Clip
 from .support import nearest
+from .support import smooth as ramp
 
 LIMBS = {"foot": ("shin", "thigh"), "hand": ("forearm", "upper_arm")}
 SHIFTED = 9  # samples before and after a change of feet in which the weight shifts
@@ -65,6 +66,14 @@ class Stance:
         padded = np.pad(1.0 * landed, ((SHIFTED, SHIFTED), (0, 0)), mode="edge")
         windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * SHIFTED + 1, axis=0)
         return np.asarray(windows @ (weight / weight.sum()))
+
+    @cached_property
+    def swings(self) -> Array:
+        """(K, L) 0 on the ground, up to 1 in the air, SHIFTED samples from it."""
+        K = np.arange(len(self.down))[:, None]
+        last = np.maximum.accumulate(np.where(self.down, K, -len(K)), axis=0)
+        following = np.minimum.accumulate(np.where(self.down, K, 2 * len(K))[::-1], axis=0)[::-1]
+        return ramp(np.minimum(K - last, following - K) / SHIFTED)
 
     @cached_property
     def flies(self) -> np.ndarray:

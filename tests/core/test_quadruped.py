@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core import stance, struck, weight
+from core import ik, stance, struck, weight
 from core.quality.motion import RATE
 from core.react import Hit
 from core.reference import to_joints
-from core.rotation import angle, exp, multiply
+from core.rotation import angle, exp, multiply, rotate
 
 from .figures import DOG, build
 from .test_balance import planned
@@ -86,8 +86,25 @@ def test_in_the_air_an_ankle_goes_with_its_leg():
     want = multiply(clips, exp(reaction.deviation(clip.times)[0]))
     shows = (clip.times > reaction.start) & (clip.times < reaction.start + 1.0)
     for i, limb in enumerate(footing.stance.limbs):
-        bears = np.interp(clip.times, footing.stance.times, footing.stance.bears[:, i])
-        air, ground = shows & (bears < 1e-9), shows & (bears > 0.6)
+        swings = np.interp(clip.times, footing.stance.times, footing.stance.swings[:, i])
+        air, ground = shows & (swings == 1.0), shows & (swings == 0.0)
         assert air.sum() > 5 and ground.sum() > 5
         assert angle(want, joints)[air, limb.end].max() < 1e-6
         assert np.median(angle(own[0], q)[ground, limb.end]) < 1e-3
+
+
+@pytest.mark.parametrize("bent", [0.03, 0.1, 0.4])
+def test_the_axis_of_a_leg_that_comes_to_bend_sideways_does_not_jump(bent):
+    """It is that of the bend, to the hinge's side; across the hinge it passes through the hinge itself."""
+    way = np.linspace(0.0, 2.0 * np.pi, 721)
+    about = np.stack((np.cos(way), np.sin(way), 0.0 * way), axis=-1)
+    u = np.tile([0.0, 0.0, -1.0], (len(way), 1))
+    w = rotate(exp(bent * about), u)
+    axis = ik._axis(u, w, np.tile([1.0, 0.0, 0.0], (len(way), 1)))
+    np.testing.assert_allclose(np.linalg.norm(axis, axis=-1), 1.0, atol=1e-12)
+    steps = np.degrees(np.arccos(np.clip(np.einsum("ki,ki->k", axis[1:], axis[:-1]), -1.0, 1.0)))
+    assert steps.max() < 3.0 and (axis[:, 0] > -1e-9).all()
+    np.testing.assert_allclose(axis[180], [1.0, 0.0, 0.0], atol=1e-9)
+    if np.sin(bent) > ik.BENT:
+        near = np.cos(way) > ik.AGREES
+        np.testing.assert_allclose(axis[near], about[near], atol=1e-9)
