@@ -139,6 +139,10 @@ class Blow:
         couple = self.angular * self.direction if self.hit.angular else None
         return [Pulse(self.struck, self.point, self.impulse * self.direction, self.start, self.contact, couple)]
 
+    def felt(self) -> list[Pulse]:
+        """What legs and balance feel of a blow that is told as velocities: its impulse, which these don't say."""
+        return [Pulse(self.struck, self.point, self.impulse * self.direction, self.start, self.contact)]
+
     def met(self, model: Model, moment: State) -> "Blow":
         """The same with what a body in this state takes of it, where it strikes with a mass M.
 

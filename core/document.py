@@ -33,6 +33,7 @@ WORDS = {"simulated": "simulated", "simulate": "simulated", "mass": "mass", "mas
 # Whom the blow is said to strike: the first of these that the files set in motion.
 STRUCK = ("upper_arm", "thigh", "forearm", "shin", "head", "spine", "clavicle", "neck")
 HANGING = ("upper_arm", "forearm", "hand", "finger", "thigh", "shin")
+LEG = ("thigh", "shin", "foot", "toe")
 PARTS = re.compile(r"\s*\|\s*|\t+|\s{2,}")
 
 
@@ -79,7 +80,7 @@ def parse(texts: Sequence[tuple[str, str]], name: str) -> Table:
     if not moved:
         files = ", ".join(source for source, _ in texts)
         raise SituationError(f"{files}: no bone is simulated. Write 'Bone | 1' for those that are.")
-    return _situation(name, _by_role(moved), {**times, "mode": "hold"})
+    return _situation(name, _by_role(moved), times)
 
 
 # -- lines -----------------------------------------------------------------------------------------------------------
@@ -170,7 +171,8 @@ def _by_role(rows: Sequence[Row]) -> dict[str, Row]:
     return out
 
 
-def _situation(name: str, rows: dict[str, Row], envelope: Table) -> Table:
+def _situation(name: str, rows: dict[str, Row], times: dict[str, float]) -> Table:
+    """A pose is held after the simulation; but legs carry the body, which answers as to a blow, and walk on."""
     masses = _masses(rows)
     bones: dict[str, Table] = {}
     for key, row in rows.items():
@@ -178,17 +180,18 @@ def _situation(name: str, rows: dict[str, Row], envelope: Table) -> Table:
         bones[key] |= {"mass": masses[key]} if key in masses else {}
         bones[key] |= {"simulated": True, "bone": row.bone, "line": row.line}
     moved = {key: bone for key, bone in bones.items() if _speed(bone)}
+    struck = _struck(moved or bones)
+    alone = roles.base_role(struck) not in LEG
     return {
         "name": name,
-        "hit": [_struck(moved or bones)],
+        "hit": [struck],
         "direction": _direction(moved) if moved else [0.0, -1.0, 0.0],
         "impulse": IMPULSE,
         "gain": GAIN,
         "drive": "velocities" if moved else "impulse",
-        "simulate": [],
-        "support": [],
-        "envelope": envelope,
+        "envelope": {**times, "mode": "hold" if alone else "continue"},
         "bones": bones,
+        **({"simulate": [], "support": []} if alone else {}),
     }
 
 

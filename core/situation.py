@@ -52,7 +52,8 @@ class Situation:
     hit: roles that can take the blow, the first one the rig has is taken.  along: 0 at its head, 1 at its end.
     direction: of the blow, [left, forward, up] of the figure.  contact: [s].
     impulse: [N s] that the real thing gives.  gain: times which the blow exaggerates that, as films do.
-    drive: "impulse" (the blow is a force) or "velocities" (the document's initial velocities of `bones`).
+    drive: "impulse" (the blow is a force) or "velocities" (the document's initial velocities of `bones`; legs and
+    balance answer to the impulse all the same).
     simulate: roles that move by themselves; support: roles that give way below them, left out where the rig forbids it.
     frequency [Hz], ratio: of the trunk's muscles; `taper`: times which each joint further out on a limb is tauter.
     base_frequency [Hz]: of the pelvis.

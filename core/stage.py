@@ -73,8 +73,9 @@ class Stage:
         pulses = [blow.forces(actor, self.model, self._state(blow.start)) for blow in self.blows]
         self.pulses = [pulse for several in pulses for pulse in several]
         self.given = np.array([sum((pulse.impulse for pulse in several), np.zeros(3)) for several in pulses])
+        felt = [own or blow.felt() for blow, own in zip(self.blows, pulses, strict=True)]
         catches = self.base >= 0 and not any(blow.situation.falls for blow in self.blows)
-        self.footing = recovery.prepare(actor, clip, self.blows, pulses, self.base, self.moving) if catches else None
+        self.footing = recovery.prepare(actor, clip, self.blows, felt, self.base, self.moving) if catches else None
         if self.footing is not None and self.footing.fell:
             self.warnings.append(
                 "The blow is stronger than feet can catch: the body is caught as by a weaker one. "

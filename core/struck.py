@@ -46,10 +46,7 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
             lost = strong * _weakened(found, blow, since, k, i)
             weak[:, i] = np.maximum(weak[:, i], lost)
             sinks[:, i] = np.maximum(sinks[:, i], blow.situation.dip * lost)
-            if not own:  # velocities turn it
-                ready = _ready(found, blow, k, i, blow.start + blow.situation.recovered)
-                hold[:, i] *= _freed(found, since, blow.start, ready)
-            elif found.down[k, i]:
+            if found.down[k, i]:
                 due = k + int(round(SWEPT / h))
                 way = FLUNG * float(found.length[i]) * strong * blow.direction[:2]
                 if np.linalg.norm(way) > LEAST and due < len(found.times):
@@ -78,7 +75,7 @@ def _weakened(found: Stance, blow: Blow, since: Array, k: int, leg: int) -> Arra
 
 def _strong(pulses: Sequence[Pulse]) -> float:
     """Part of what a blow can do to a leg."""
-    return min(1.0, float(np.linalg.norm(sum(pulse.impulse for pulse in pulses))) / FULL) if pulses else 1.0
+    return min(1.0, float(np.linalg.norm(sum((pulse.impulse for pulse in pulses), np.zeros(3)))) / FULL)
 
 
 def _lever(actor: Actor, blow: Blow, limb: Limb) -> float:

@@ -77,6 +77,8 @@ def test_several_tables_in_one_file(tmp_path):
     assert list(found.bones) == ["thigh.R", "shin.R", "foot.R", "toe.R"]
     assert (found.hit, found.direction) == (("thigh.R",), (0.0, 1.0, 0.0))  # shot from the back
     assert (found.envelope.attack, found.envelope.relaxation, found.envelope.simulation) == (0.2, 2.0, 0.25)
+    assert "pelvis" in found.support  # a leg carries the body,
+    assert found.envelope.mode == "continue"  # and walks on
 
 
 def test_masses_are_ratios_on_a_human(tmp_path):

@@ -103,11 +103,13 @@ class Bench:
 
 
 def ways(bench, preset):
-    """{way: Situation}: our blow; and the document's: its velocities and envelope, the bones of its tables alone move,
-    the rest is the clip's, and after 0.15 s the pose is held."""
-    held = bench.ours("core.pose").Envelope(0.1, 0.1, 2.5, "hold", 0.15)
+    """{way: Situation}: our blow; and the document's velocities and envelope.  A leg carries the body, which answers
+    as to a blow; else the bones of its tables alone move, the rest is the clip's, and after 0.15 s the pose is held."""
+    leg = preset.hit[0].startswith("thigh")
+    envelope = bench.ours("core.pose").Envelope(0.1, 0.1, 2.5, "continue" if leg else "hold", 0.15)
     bones = {role: replace(setting, simulated=True) for role, setting in preset.bones.items()}
-    changes = {"drive": "velocities", "simulate": (), "support": (), "envelope": held, "bones": bones}
+    changes = {"drive": "velocities", "envelope": envelope, "bones": bones}
+    changes |= {} if leg else {"simulate": (), "support": ()}
     return {"impulse": preset, "velocities": preset.with_changes(**changes)}
 
 
