@@ -158,6 +158,12 @@ class Model:
         return np.array([i for i, joint in enumerate(self.joints) if 0 < len(joint) < 3], dtype=int)
 
     @cached_property
+    def sliding(self) -> slice:
+        """From the first to the last of the bodies whose joints may travel, mostly one: the base."""
+        bodies = np.flatnonzero([np.any(joint[:, 3:]) for joint in self.joints])
+        return slice(int(bodies[0]), int(bodies[-1]) + 1) if len(bodies) else slice(0)
+
+    @cached_property
     def width(self) -> int:
         """Columns of tables by body and degree of freedom: six if aligned, else the most that any joint has."""
         return 6 if self.aligned else max((len(j) for j in self.joints), default=0)

@@ -53,8 +53,9 @@ def equations(model: Model, kin: Kinematics, load: Load) -> tuple[Array, Array]:
 
 
 def joint_forces(model: Model, load: Load) -> Array:
-    """(..., nv) the load's joint forces, less what impedances take for the prescribed accelerations."""
-    return model.project(load.force if load.Z is None else load.force - apply(load.Z, load.prescribed))
+    """(..., nv) the load's joint forces where no degree of freedom accelerates."""
+    off = load.expected - load.prescribed
+    return model.project(load.force if load.Z is None else load.force + apply(load.Z, off))
 
 
 def forward(model: Model, kin: Kinematics, load: Load) -> Array:

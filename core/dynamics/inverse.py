@@ -15,7 +15,9 @@ def inverse(model: Model, kin: Kinematics, load: Load, u: Array | None = None) -
     """
     carried = model.ancestor.T @ body_forces(model, kin, load, u)
     force = apply(kin.X.swapaxes(-1, -2), carried)
-    return force if load.Z is None else force + apply(load.Z, load.prescribed + (0.0 if u is None else model.expand(u)))
+    if load.Z is None:
+        return force
+    return force + apply(load.Z, load.prescribed - load.expected + (0.0 if u is None else model.expand(u)))
 
 
 def of_motion(model: Model, kin: Kinematics, acceleration: Array, gravity: Array) -> Array:

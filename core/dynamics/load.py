@@ -10,14 +10,15 @@ from ..rotation import Array
 
 @dataclass
 class Load:
-    """Forces, and impedances Z that make them linear in the acceleration: f(a) = f - Z a (linearly implicit).
+    """Forces, and impedances Z that make them linear in the acceleration (linearly implicit): at joints
+    f(a) = f - Z (a - expected), on bodies f(a) = f - Z a.
 
     force: (..., n, 6) at the joints, dual to the joint twist, body frame.  Z: (..., n, 6, 6) joint impedance, same
     frame.
     wrench: (..., n, 6) on the bodies, shared frame of the Kinematics.  body_Z: (..., n, 6, 6) body impedance, same
     frame;
         it acts on the true acceleration, gravity left out.
-    expected: (..., n, 6) acceleration of the joint twist on the clip; only the light-weight simulator looks at it.
+    expected: (..., n, 6) acceleration of the joint twist on the clip, to be set before anything is added.
     prescribed: (..., n, 6) acceleration of the joint twist where the joint is not dynamic, body frame.
     gravity: (3,) world [m/s^2].
     """
@@ -45,10 +46,10 @@ class Load:
         )
 
     def add_joint(self, force: Array, Z: Array | None = None) -> None:
-        """Add joint forces (..., n, 6) and impedances (..., n, 6, 6), body frames."""
+        """Add joint forces (..., n, 6) and impedances (..., n, 6, 6), body frames; the first of those becomes ours."""
         self.force = self.force + force
         if Z is not None:
-            self.Z = np.array(Z) if self.Z is None else self.Z + Z
+            self.Z = Z if self.Z is None else self.Z + Z
 
     def add_turn(self, bodies: np.ndarray, torque: Array, Z: Array) -> None:
         """Add torques (..., m, 3) and impedances (..., m, 3, 3) to turns of the joints of m different bodies."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics import Load
-from ..rotation import Array
+from ..rotation import EYE, Array
 from ..spatial import apply
 from .coulomb import Rows
 from .step import Step
@@ -24,14 +24,9 @@ class Viscous:
 
     def add(self, load: Load, step: Step) -> None:
         """Torque on arrival and its impedance."""
-        w = step.e_dot if self.clip else step.state.twist
-        D = np.zeros((step.model.n, 6, 6))
-        D[self.bodies, :3, :3] = self.damping[:, None, None] * np.eye(3)
-        Z = np.broadcast_to(step.h * D, step.e.shape + (6,))
-        if self.clip:
-            step.add_joint(load, -apply(D, w), Z)
-        else:
-            load.add_joint(-apply(D, w), Z)
+        w = (step.e_dot if self.clip else step.state.twist)[..., self.bodies, :3]
+        torque, Z = -self.damping[:, None] * w, step.h * self.damping[:, None, None] * EYE
+        load.add_turn(self.bodies, torque if self.clip else step.from_rest(self.bodies, torque, Z), Z)
 
 
 @dataclass(frozen=True, eq=False)

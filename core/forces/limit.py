@@ -112,7 +112,7 @@ class Limit:
             swirl = inert * np.sqrt(np.einsum("...i,...i->...", torque, torque)) / length
             across = EYE - u[..., :, None] * u[..., None, :]
             Z[..., cones, :, :] += (swirl[..., None, None] * across)[..., cones, :, :]
-        step.add_turn(load, self.bodies, torque, Z)
+        load.add_turn(self.bodies, torque, Z)
 
 
 def about(part: Taken, x: Array, zone: Array, spring: tuple[Array, Array], u: Array, w: Array) -> tuple[Array, Array]:

@@ -6,8 +6,9 @@ from functools import cached_property
 import numpy as np
 
 from ..dynamics import Load
-from ..rotation import EYE, Array
+from ..rotation import Array
 from ..spatial import apply, apply_T
+from .spring import capped
 from .step import INERTIA, Step, implicit, stiff, table
 
 
@@ -38,19 +39,25 @@ class Muscle:
         return bool(np.isfinite(self.ceiling).any())
 
     @cached_property
-    def _tables(self) -> dict[float, Array]:
+    def _tables(self) -> dict[float, "Taken"]:
         return {}
 
-    def _factors(self, h: float) -> Array:
-        """(5, K, n) for steps of a length [s], of which few occur: factors on stiffness and damping in the force, time
-        [s] by which springs are taken later than on arrival, factors on stiffness and damping in the impedance.
-        """
+    def _taken(self, h: float, sliding: slice) -> "Taken":
+        """For steps of a length [s], of which few occur."""
         if h not in self._tables:
             slow = h * np.sqrt(self.tone)
             late = stiff(slow * self.pace)
-            inert = slow * slow * (INERTIA + (1.0 - INERTIA) * late)
-            factors = self.tone, np.sqrt(self.tone), h * late, inert, slow * implicit(slow * self.rate)
-            self._tables[h] = np.stack([np.broadcast_to(f, self.feed_forward.shape[:2]) for f in factors])
+            inert, drag = h * h * (INERTIA + (1.0 - INERTIA) * late), slow * implicit(slow * self.rate)
+            tone, root, late, inert, drag = (
+                np.broadcast_to(x, self.feed_forward.shape[:2])[..., None, None]
+                for x in (self.tone, np.sqrt(self.tone), h * late, inert, drag)
+            )
+            K, D = self.stiffness[..., :3, :3], self.damping[..., :3, :3]
+            turning = tone * K, root * D, inert, drag * D, late[..., 0], late.any(axis=(1, 2, 3))
+            tone, root, late, inert, drag = (x[:, sliding] for x in (tone, root, late, inert, drag))
+            K, D = tone * self.stiffness[..., sliding, 3:, 3:], self.damping[..., sliding, 3:, 3:]
+            travel = np.concatenate((K, late * K + root * D), axis=-1)
+            self._tables[h] = Taken(*turning, travel, inert * K + drag * D)
         return self._tables[h]
 
     def add(self, load: Load, step: Step) -> None:
@@ -59,17 +66,41 @@ class Muscle:
         The spring pulls along the gradient of its energy e^T K e / 2: with the plain -K e a limb, ten times as easy to
         turn about its length as across, would turn itself up by a few tens of percent at large angles.
         """
-        spring, damper, late, inert, drag = self._factors(step.h)[:, step.k, :, None]
-        A = np.zeros(step.e.shape + (6,))  # d/dt e of the twist
-        A[..., :3, :3], A[..., 3:, 3:] = step.rate, EYE
-        ahead = step.e + late * apply(A, step.e_dot) if late.any() else step.e
-        K, D = table(self.stiffness, step.k, 3) @ A, table(self.damping, step.k, 3)
-        force = -spring * apply_T(K, ahead) - damper * apply_T(D, step.e_dot)
-        Z = inert[..., None] * (np.swapaxes(A, -1, -2) @ K) + drag[..., None] * D
+        k, own, G, w = step.k, self._taken(step.h, step.model.sliding), step.rate, step.e_dot[..., :3]
+        e = step.e[..., :3] + own.late[k] * apply(G, w) if own.later[k] else step.e[..., :3]
+        slope = own.spring[k] @ G
+        torque = apply_T(slope, e) + apply(own.damper[k], w)
+        turning = own.inert[k] * (np.swapaxes(G, -1, -2) @ slope) + own.drag[k]
         if self.saturates:  # the impedance is cut alike: without any, a light body would chatter
-            size = np.linalg.norm(force[..., :3], axis=-1)
-            part = np.minimum(1.0, self.ceiling / np.maximum(size, 1e-300))
-            force, Z = force * part[..., None], Z * part[..., None, None]
+            torque, turning = capped(torque, turning, self.ceiling)
         weight = step.model.ancestor.T @ (step.kin.I[..., 3:] @ load.gravity)
-        carried = self.feed_forward[step.k] - apply_T(step.kin.X, weight)
-        step.add_joint(load, force + table(self.share, step.k, 1)[:, None] * carried, Z)
+        carried = self.feed_forward[k] - apply_T(step.kin.X, weight)
+        force, Z = table(self.share, k, 1)[:, None] * carried, np.zeros(step.e.shape + (6,))
+        force[..., :3] -= torque
+        Z[..., :3, :3] = turning
+        if (bodies := step.model.sliding).stop:
+            off = np.concatenate((step.e[..., bodies, 3:], step.e_dot[..., bodies, 3:]), axis=-1)
+            force[..., bodies, 3:] -= apply(own.travel[k], off)
+            Z[..., bodies, 3:, 3:] = own.Z[k]
+        load.add_joint(force, Z)
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """What of muscles doesn't depend on the state, for steps of one length.
+
+    spring, damper: (K, n, 3, 3) of turning, with the tone in them.  inert: (K, n, 1, 1) factor on the spring in the
+    impedance [s^2].  drag: (K, n, 3, 3) the damper's part of that.
+    late: (K, n, 1) by how much later than on arrival springs are taken [s].  later: (K,) whether any is.
+    travel: (K, s, 3, 6) from displacement and its rate to the force against them, of `Model.sliding`; Z: (K, s, 3, 3)
+    its impedance.
+    """
+
+    spring: Array
+    damper: Array
+    inert: Array
+    drag: Array
+    late: Array
+    later: np.ndarray
+    travel: Array
+    Z: Array

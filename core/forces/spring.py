@@ -106,13 +106,10 @@ class JointSpring:
             e = log(multiply(conjugate(self.rest), step.state.rotation[..., self.bodies, :]))
             w = step.state.twist[..., self.bodies, :3]
         torque, Z = turned(self.law, step, e, w)
-        force, full = np.zeros(step.e.shape), np.zeros(step.e.shape + (6,))
-        force[..., :3] = step.spread(self.bodies, torque)
-        full[..., :3, :3] = step.spread(self.bodies, Z)
-        if self.rest is None:
-            step.add_joint(load, force, full)
-        else:
-            load.add_joint(force, full)
+        if self.rest is not None:
+            torque = step.from_rest(self.bodies, torque, Z)
+        every = np.arange(step.model.n)
+        load.add_turn(every, step.spread(self.bodies, torque), step.spread(self.bodies, Z))
 
 
 def turned(law: Law, step: Step, e: Array, w: Array) -> tuple[Array, Array]:

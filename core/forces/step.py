@@ -40,13 +40,10 @@ class Step:
     rate: Array
     turn: Array
 
-    def add_joint(self, load: Load, force: Array, Z: Array) -> None:
-        """Joint forces on arrival and their impedance to accelerations off the clip's."""
-        load.add_joint(force + apply(Z, self.a_clip), Z)
-
-    def add_turn(self, load: Load, bodies: np.ndarray, torque: Array, Z: Array) -> None:
-        """The same for torques (..., m, 3) and impedances (..., m, 3, 3) on the joints of m different bodies."""
-        load.add_turn(bodies, torque + apply(Z, self.a_clip.take(bodies, axis=-2)[..., :3]), Z)
+    def from_rest(self, bodies: np.ndarray, torque: Array, Z: Array) -> Array:
+        """(..., m, 3) what makes torques on joints with impedances (..., m, 3, 3) to all of their acceleration out of
+        such as give way to what goes off the clip's only, as `Load` takes them."""
+        return torque - apply(Z, self.a_clip.take(bodies, axis=-2)[..., :3])
 
     def spread(self, bodies: np.ndarray, values: Array) -> Array:
         """(..., m, *) values of the given bodies as a table of all n bodies; those that share a body add up."""

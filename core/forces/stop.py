@@ -64,4 +64,5 @@ class EndStop:
         zone = np.where(x > 0.0, self.above[step.k], self.below[step.k])
         spring = self.stiffness[:, None], self.damping[:, None]
         torque, Z = about((late, inert, drag), x, zone, spring, g, w)
-        load.add_turn(self.stops.bodies, torque.sum(axis=-2), Z.sum(axis=-3))
+        torque, Z = torque.sum(axis=-2), Z.sum(axis=-3)
+        load.add_turn(self.stops.bodies, step.from_rest(self.stops.bodies, torque, Z), Z)

@@ -1,7 +1,7 @@
 """Ranges of ball joints: how far the bone swings, and how far it twists about itself."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,8 +77,8 @@ class SwingTwist:
         spring = self.stiffness, self.damping
         zone = np.where(ahead > 0.0, *self._zones)
         torque, Z = about(part, past(ahead, low, high), zone, spring, g, w[..., None, :])
-        add = load.add_turn if self.middle is not None else partial(step.add_turn, load)
-        add(self.bodies, torque.sum(axis=-2), Z.sum(axis=-3))
+        torque, Z = torque.sum(axis=-2), Z.sum(axis=-3)
+        load.add_turn(self.bodies, torque if self.middle is None else step.from_rest(self.bodies, torque, Z), Z)
 
     def _taken(self, h: float) -> Taken:
         """`Swift.taken`, (m, 1) each."""
