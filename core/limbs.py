@@ -5,25 +5,26 @@ the one that carries them.  A human has a trunk with a head, four limbs and ten 
 levels of bodies.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from .rotation import Array
 
+SLOTS = 3  # degrees of freedom at a place: a free base has two places, and limbs hardly any padding
 Sizes = tuple[int, int, int]  # degrees of freedom: of a chain, of one that joins the limb that carries it, of a limb
 LONG: Sizes = 15, 9, 30  # few large limbs, for one body
-SHORT: Sizes = 6, 0, 9  # for many bodies side by side
+SHORT: Sizes = 3, 0, 6  # single bodies, for many systems side by side
 
 
 @dataclass(frozen=True, eq=False)
 class Tier:
-    """k limbs of one height, with up to b bodies and m degrees of freedom each; what is fewer is padded.
+    """k limbs of one height, with up to b places of bodies of up to d degrees of freedom each, m = b * d in all; what
+    is fewer is padded.  A body with more than SLOTS of them has several places, of which the first has its inertia.
 
-    shape: (k, b, m).  bodies, dofs: where their places lie among those of all tiers.
-    carried: (k, b, b) 1.0 where body j of a limb is body i or hangs on it.
-    axis: (k * m,) row of each degree of freedom in the tier's (k * b * width) table.  used: (k, m, 1) 0.0 for padding.
+    shape: (k, b, d).  bodies, dofs: where their places lie among those of all tiers.
+    carried: (k, b, b) 1.0 where body j of a limb, at its first place, is body i or hangs on it.
     above: (k, m, m) 1.0 where the body of degree of freedom j carries that of i, 0.5 where both move one body.
     ways: (k, b, m) 1.0 where a degree of freedom moves a body.
     parent: (k,) place of the body that carries the limb.  parents: (p,) the different ones.
@@ -34,8 +35,6 @@ class Tier:
     bodies: slice
     dofs: slice
     carried: Array
-    axis: np.ndarray
-    used: Array
     above: Array
     ways: Array
     parent: np.ndarray
@@ -50,8 +49,8 @@ class Limbs:
 
     bodies: (N + 1,) the body at every place; the last place is the world's.
     merged: (N + 1, n) 1.0 where a body hangs rigidly on that at a place or is it; None = every body has a place.
-    dofs: (M,) the degree of freedom at each place, axes: (M,) its row in an (N * width) table; padding repeats some.
-    places: (nv,) where the degrees of freedom are.
+    dofs: (M,) the degree of freedom at each place, padding repeats some.  axes: (M,) its slot, see `Model.slot`.
+    used: (M,) 0.0 for padding; None = there is none.  places: (nv,) where the degrees of freedom are.
     blocks: index of every entry of the tiers' matrices (k, m, m), one after another, into a flat (n, width, width)
     table of joint blocks that 0.0 and 1.0 follow.
     """
@@ -61,6 +60,7 @@ class Limbs:
     merged: Array | None
     dofs: np.ndarray
     axes: np.ndarray
+    used: Array | None
     places: np.ndarray
     blocks: np.ndarray
 
@@ -113,24 +113,25 @@ def build(
     carrier = carriers(parent, counts > 0)
     up = np.where(parent < 0, -1, carrier[parent])
     by_height = _by_height(up, cut(up, counts, sizes))
-    bodies = [_padded(limbs) for limbs in by_height]
-    dofs = [_padded([np.flatnonzero(np.isin(dof_body, limb)) for limb in limbs]) for limbs in by_height]
+    bodies, dofs = zip(*(_places(limbs, dof_body) for limbs in by_height), strict=True)
     every, each = (np.concatenate([table.reshape(-1) for table in tables]) for tables in (bodies, dofs))
     place, places = np.full(len(parent), len(every)), np.empty(len(slot), dtype=int)
-    place[every[every >= 0]], places[each[each >= 0]] = np.flatnonzero(every >= 0), np.flatnonzero(each >= 0)
-    axes = place[dof_body[each]] * width + slot[each] % width
+    found, first = np.unique(every, return_index=True)
+    place[found[found >= 0]], places[each[each >= 0]] = first[found >= 0], np.flatnonzero(each >= 0)
     tiers, blocks, a, d = [], [], 0, 0
     for body, dof in zip(bodies, dofs, strict=True):
         part = slice(a, a + body.size), slice(d, d + dof.size)
         root = up[body[:, 0]]
-        mover = dof_body[dof]
         on = np.where(root < 0, len(every), place[root])
-        tiers.append(_tier(ancestor, body, dof, mover, part, axes[part[1]] - a * width, on))
-        blocks.append(_blocks(dof, mover, slot[dof] % width, width, len(parent)))
+        flat = dof.reshape(len(dof), -1)
+        mover = dof_body[flat]
+        tiers.append(_tier(ancestor, body, dof, mover, part, on))
+        blocks.append(_blocks(flat, mover, slot[flat] % width, width, len(parent)))
         a, d = part[0].stop, part[1].stop
     merged = None if counts.all() else (np.append(np.where(every < 0, -2, every), -2)[:, None] == carrier).astype(float)
+    used = None if (each >= 0).all() else (each >= 0).astype(float)
     every, each = np.maximum(np.append(every, 0), 0), np.maximum(each, 0)
-    return Limbs(tuple(tiers), every, merged, each, axes, places, np.concatenate(blocks))
+    return Limbs(tuple(tiers), every, merged, each, slot[each], used, places, np.concatenate(blocks))
 
 
 def _by_height(parent: np.ndarray, limbs: list[list[int]]) -> list[list[list[int]]]:
@@ -144,12 +145,18 @@ def _by_height(parent: np.ndarray, limbs: list[list[int]]) -> list[list[list[int
     return [[limb for limb, own in zip(limbs, height, strict=True) if own == h] for h in range(max(height) + 1)]
 
 
-def _padded(rows: Sequence[Sequence[int] | np.ndarray]) -> np.ndarray:
-    """(k, most) the rows, -1 after their ends."""
-    out = np.full((len(rows), max(map(len, rows))), -1)
-    for own, row in zip(out, rows, strict=True):
-        own[: len(row)] = row
-    return out
+def _places(limbs: list[list[int]], dof_body: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Bodies (k, b) and degrees of freedom (k, b, d) at the places of limbs, -1 where there are fewer."""
+    rows = []
+    for limb in limbs:
+        every = [(i, np.flatnonzero(dof_body == i)) for i in limb]
+        rows.append([(i, own[first : first + SLOTS]) for i, own in every for first in range(0, len(own), SLOTS)])
+    body = np.full((len(rows), max(map(len, rows))), -1)
+    dof = np.full((*body.shape, max(len(own) for row in rows for _, own in row)), -1)
+    for k, row in enumerate(rows):
+        for b, (i, own) in enumerate(row):
+            body[k, b], dof[k, b, : len(own)] = i, own
+    return body, dof
 
 
 def _tier(
@@ -158,20 +165,18 @@ def _tier(
     dof: np.ndarray,
     mover: np.ndarray,
     part: tuple[slice, slice],
-    axis: np.ndarray,
     parent: np.ndarray,
 ) -> Tier:
-    """A tier of the bodies (k, b) and degrees of freedom (k, m), each of which moves a body: mover (k, m)."""
-    real, used = body >= 0, dof >= 0
+    """A tier of the bodies (k, b) and degrees of freedom (k, b, d), each of which moves a body: mover (k, m)."""
+    real, used = body >= 0, dof.reshape(mover.shape) >= 0
     parents, child = np.unique(parent, return_inverse=True)
+    first = np.diff(body, prepend=-1, axis=1) != 0
     same = np.where(mover[:, :, None] == mover[:, None, :], 0.5, 1.0)
     return Tier(
-        shape=(*body.shape, dof.shape[1]),
+        shape=(dof.shape[0], dof.shape[1], dof.shape[2]),
         bodies=part[0],
         dofs=part[1],
-        carried=ancestor[body[:, None, :], body[:, :, None]] * real[:, :, None] * real[:, None, :],
-        axis=np.where(used.reshape(-1), axis, 0),
-        used=used[..., None].astype(float),
+        carried=ancestor[body[:, None, :], body[:, :, None]] * real[:, :, None] * (real & first)[:, None, :],
         above=ancestor[mover[:, :, None], mover[:, None, :]] * same * used[:, :, None] * used[:, None, :],
         ways=ancestor[body[:, :, None], mover[:, None, :]] * real[:, :, None] * used[:, None, :],
         parent=parent,

@@ -19,6 +19,8 @@ from .limbs import build as limbs
 from .rotation import Array, to_matrix
 from .spatial import apply, apply_T
 
+BY_LEVEL = 500_000  # products in a sum along the tree, from where on additions level by level are quicker
+
 FIXED: Array = np.zeros((0, 6))
 SPHERICAL: Array = np.eye(6)[:3]
 FREE: Array = np.eye(6)
@@ -65,10 +67,15 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """Bodies of one depth, and the parent of each.  bodies, parent: (m,)."""
+    """Bodies of one depth, by their places in `Model.by_depth`.
 
-    bodies: np.ndarray
+    bodies: the m of them.  parent: (m,).  parents: (p,) the different ones.  sums: (p, m) 1.0 where they carry a body.
+    """
+
+    bodies: slice
     parent: np.ndarray
+    parents: np.ndarray
+    sums: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,11 +229,43 @@ class Model:
         return out
 
     @cached_property
+    def by_depth(self) -> np.ndarray:
+        """(n,) bodies, roots first."""
+        return np.argsort(self.ancestor.sum(axis=1), kind="stable")
+
+    @cached_property
+    def place(self) -> np.ndarray:
+        """(n,) where bodies are in `by_depth`."""
+        return np.argsort(self.by_depth)
+
+    @cached_property
     def levels(self) -> tuple["Level", ...]:
-        """Bodies by depth, roots first."""
-        depth = self.ancestor.sum(axis=1).astype(int) - 1
-        by_depth = [np.flatnonzero(depth == d) for d in range(int(depth.max()) + 1)]
-        return tuple(Level(bodies, self.parent[bodies]) for bodies in by_depth)
+        """Bodies by depth, but for the roots."""
+        ends = np.cumsum(np.bincount(self.ancestor.sum(axis=1).astype(int)))
+        out = []
+        for first, last in zip(ends[1:-1].tolist(), ends[2:].tolist(), strict=True):
+            parent = self.place[self.parent[self.by_depth[first:last]]]
+            parents = np.unique(parent)
+            out.append(Level(slice(first, last), parent, parents, (parents[:, None] == parent).astype(float)))
+        return tuple(out)
+
+    def outward(self, values: Array) -> Array:
+        """(..., n, c) sums over all bodies that carry a body, itself included."""
+        if values.size * self.n < BY_LEVEL:
+            return self.ancestor @ values
+        out = values.take(self.by_depth, axis=-2)
+        for level in self.levels:
+            out[..., level.bodies, :] += out.take(level.parent, axis=-2)
+        return out.take(self.place, axis=-2)
+
+    def inward(self, values: Array) -> Array:
+        """(..., n, c) sums over all bodies that a body carries, itself included."""
+        if values.size * self.n < BY_LEVEL:
+            return self.ancestor.T @ values
+        out = values.take(self.by_depth, axis=-2)
+        for level in self.levels[::-1]:
+            out[..., level.parents, :] += level.sums @ out[..., level.bodies, :]
+        return out.take(self.place, axis=-2)
 
     @cached_property
     def limbs(self) -> Limbs:

@@ -115,7 +115,7 @@ def step(
         raise SimulationError(_broken(model, kin.V))
     rotation, position = advance(state, twist, float(reference.lengths[k]))
     rotation = _on_axes(model, reference.rotation[k + 1], rotation)
-    fastest, apart = _fastest(kin.V), _fastest(model.ancestor @ apply(kin.X, now.e_dot))
+    fastest, apart = _fastest(kin.V), _fastest(model.outward(apply(kin.X, now.e_dot)))
     return Run(k + 1, State(rotation, position, twist), fastest, apart, band, acceleration)
 
 

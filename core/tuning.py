@@ -29,7 +29,7 @@ def effective_inertia(model: Model, kin: Kinematics) -> Array:
     """(n, 6, 6) inertia of all that a joint carries, body frame, mean over the leading axis; rotation and travel
     uncoupled."""
     flat = kin.I.reshape(kin.I.shape[:-2] + (36,))
-    composite = (model.ancestor.T @ flat).reshape(kin.I.shape)
+    composite = model.inward(flat).reshape(kin.I.shape)
     inner = np.swapaxes(kin.X, -1, -2) @ composite @ kin.X
     mean = inner.mean(axis=0)
     mean[:, :3, 3:] = 0.0

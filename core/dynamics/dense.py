@@ -18,7 +18,7 @@ from .load import Load
 def body_forces(model: Model, kin: Kinematics, load: Load, u: Array | None = None) -> Array:
     """(..., n, 6) force each body needs beyond the load's wrench, for joint accelerations u (..., nv), None = 0."""
     aJ = load.prescribed if u is None else load.prescribed + model.expand(u)
-    a = model.ancestor @ (kin.c + apply(kin.X, aJ))
+    a = model.outward(kin.c + apply(kin.X, aJ))
     f = apply_T(kin.I, a - load.fall) - apply_T(kin.vx, apply_T(kin.I, kin.V)) - load.wrench
     return f if load.body_Z is None else f + apply(load.body_Z, a)
 
@@ -35,10 +35,10 @@ def mass_matrix(model: Model, kin: Kinematics, body_Z: Array | None = None) -> A
     """(..., nv, nv) joint-space inertia matrix, body impedances included where given."""
     inertia = kin.I if body_Z is None else kin.I + body_Z
     flat = inertia.reshape(inertia.shape[:-2] + (36,))
-    composite = (model.ancestor.T @ flat).reshape(inertia.shape)
+    composite = model.inward(flat).reshape(inertia.shape)
     carried = np.swapaxes(composite @ kin.S, -1, -2)
     F = carried.reshape(carried.shape[:-3] + (-1, 6)).take(model.slot, axis=-2)
-    half = kin.axes(model) @ np.swapaxes(F, -1, -2)
+    half = kin.axes(model.slot) @ np.swapaxes(F, -1, -2)
     half *= model.above
     return half + np.swapaxes(half, -1, -2)
 
@@ -48,7 +48,7 @@ def equations(model: Model, kin: Kinematics, load: Load) -> tuple[Array, Array]:
     H = mass_matrix(model, kin, load.body_Z)
     if load.Z is not None:
         H = H + joint_impedance(model, load.Z)
-    carried = model.ancestor.T @ body_forces(model, kin, load)
+    carried = model.inward(body_forces(model, kin, load))
     return H, model.by_dof(apply_T(kin.S, carried))
 
 

@@ -13,7 +13,7 @@ def inverse(model: Model, kin: Kinematics, load: Load, u: Array | None = None) -
 
     Every joint has all six components: on a prescribed joint they are the reaction that keeps it on its course.
     """
-    carried = model.ancestor.T @ body_forces(model, kin, load, u)
+    carried = model.inward(body_forces(model, kin, load, u))
     force = apply(kin.X.swapaxes(-1, -2), carried)
     if load.Z is None:
         return force

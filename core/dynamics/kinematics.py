@@ -44,10 +44,10 @@ class Kinematics:
         """(..., n, 6) V x vJ."""
         return apply(self.vx, self.vJ)
 
-    def axes(self, model: Model) -> Array:
-        """(..., nv, 6) the axis of every degree of freedom, shared frame."""
+    def axes(self, slots: np.ndarray) -> Array:
+        """(..., m, 6) joint axes, shared frame; slots: (m,) flat indices in an (n, width) table, see `Model.slot`."""
         columns = np.swapaxes(self.S, -1, -2)
-        return columns.reshape(columns.shape[:-3] + (-1, 6)).take(model.slot, axis=-2)
+        return columns.reshape(columns.shape[:-3] + (-1, 6)).take(slots, axis=-2)
 
     def position(self) -> Array:
         """(..., n, 3) body origins in the world."""
@@ -61,7 +61,7 @@ class Kinematics:
 def with_twist(model: Model, kin: Kinematics, twist: Array) -> Kinematics:
     """The same poses with other velocities, twist (..., n, 6)."""
     vJ = apply(kin.X, twist)
-    return Kinematics(kin.R, kin.p, kin.origin, kin.X, kin.I, kin.S, vJ, model.ancestor @ vJ)
+    return Kinematics(kin.R, kin.p, kin.origin, kin.X, kin.I, kin.S, vJ, model.outward(vJ))
 
 
 def poses(model: Model, state: State) -> Array:
@@ -75,10 +75,11 @@ def poses(model: Model, state: State) -> Array:
     if T.ndim == 3:
         for up in model.jumps:
             np.matmul(T.take(up, axis=-3), own, out=own)
-    else:  # for many bodies calls don't count, but each product does
-        for level in model.levels[1:]:
-            own[..., level.bodies, :, :] = own.take(level.parent, axis=-3) @ own.take(level.bodies, axis=-3)
-    return own
+        return own
+    by_depth = own.take(model.by_depth, axis=-3)  # for many bodies calls don't count, but each product does
+    for level in model.levels:
+        by_depth[..., level.bodies, :, :] = by_depth.take(level.parent, axis=-3) @ by_depth[..., level.bodies, :, :]
+    return by_depth.take(model.place, axis=-3)
 
 
 def kinematics(model: Model, state: State) -> Kinematics:
@@ -90,4 +91,4 @@ def kinematics(model: Model, state: State) -> Kinematics:
     p = T[..., :3, 3]
     X, inertia = motion_transform(R, p), moved_inertia(T, model.pseudo)
     vJ = apply(X, state.twist)
-    return Kinematics(R, p, origin, X, inertia, model.axes(X), vJ, model.ancestor @ vJ)
+    return Kinematics(R, p, origin, X, inertia, model.axes(X), vJ, model.outward(vJ))

@@ -21,12 +21,12 @@ from .load import Load
 def forward(model: Model, kin: Kinematics, load: Load) -> Array:
     """Accelerations (..., nv) of the dynamic degrees of freedom under the load, each joint by itself."""
     expected = model.coordinates(load.expected)
-    carried = model.ancestor.T @ body_forces(model, kin, load, expected)
+    carried = model.inward(body_forces(model, kin, load, expected))
     rest = joint_forces(model, load) - model.by_dof(apply_T(kin.S, carried))
     if load.Z is not None:
         rest = rest - model.project(apply(load.Z, model.expand(expected)))
     inertia = kin.I if load.body_Z is None else kin.I + model.carriers[:, None, None] * load.body_Z
-    flat = model.ancestor.T @ inertia.reshape(inertia.shape[:-2] + (36,))
+    flat = model.inward(inertia.reshape(inertia.shape[:-2] + (36,)))
     S = kin.S * model.used[:, None, :]
     D = np.swapaxes(S, -1, -2) @ flat.reshape(inertia.shape) @ S + (1.0 - model.used)[:, :, None] * np.eye(model.width)
     if load.Z is not None:

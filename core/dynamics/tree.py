@@ -39,25 +39,27 @@ def _inward(model: Model, limbs: Limbs, kin: Kinematics, load: Load) -> tuple[Ar
         own = needed.take(limbs.bodies, axis=-3)  # (..., N + 1, 6, 7)
     else:
         own = (limbs.merged @ needed.reshape(batch + (model.n, 42))).reshape(batch + (-1, 6, 7))
-    S = np.swapaxes(kin.S, -1, -2).take(limbs.bodies, axis=-3)
-    axes = S.reshape(batch + (-1, 6)).take(limbs.axes, axis=-2)
-    tau = joint_forces(model, load).take(limbs.dofs, axis=-1)
+    axes, tau = kin.axes(limbs.axes), joint_forces(model, load).take(limbs.dofs, axis=-1)
+    if limbs.used is not None:
+        axes, tau = axes * limbs.used[:, None], tau * limbs.used
     Z, z = _impedance(model, limbs, load), 0
     answers = []
     for tier in limbs.tiers:
-        k, b, m = tier.shape
-        composite = tier.carried @ own[..., tier.bodies, :, :].reshape(batch + (k, b, 42))
-        F = S[..., tier.bodies, :, :] @ composite.reshape(batch + (k * b, 6, 7))
-        F = F.reshape(batch + (-1, 7)).take(tier.axis, axis=-2)
-        F[..., 6] -= tau[..., tier.dofs]
-        F = F.reshape(batch + (k, m, 7)) * tier.used
-        S_T = np.swapaxes(axes[..., tier.dofs, :].reshape(batch + (k, m, 6)), -1, -2)
-        half = F[..., :6] @ S_T
-        half *= tier.above
-        H = half + np.swapaxes(half, -1, -2)
+        k, b, d = tier.shape
+        m = b * d
+        composite = own[..., tier.bodies, :, :]
+        if b > 1:
+            composite = (tier.carried @ composite.reshape(batch + (k, b, 42))).reshape(batch + (k * b, 6, 7))
+        S = axes[..., tier.dofs, :]
+        F = (S.reshape(batch + (k * b, d, 6)) @ composite).reshape(batch + (k, m, 7))
+        F[..., 6] -= tau[..., tier.dofs].reshape(batch + (k, m))
+        H = F[..., :6] @ np.swapaxes(S.reshape(batch + (k, m, 6)), -1, -2)
+        if b > 1:
+            H *= tier.above
+            H = H + np.swapaxes(H, -1, -2)
         H += Z[..., z : z + k * m * m].reshape(batch + (k, m, m))
         answer = solve_many(H, F)
-        shown = composite[..., 0, :].reshape(batch + (k, 6, 7)) - np.swapaxes(F[..., :6], -1, -2) @ answer
+        shown = composite[..., ::b, :, :] - np.swapaxes(F[..., :6], -1, -2) @ answer
         shown = tier.sums @ shown.reshape(batch + (k, 42))
         own[..., tier.parents, :, :] += shown.reshape(batch + (-1, 6, 7))
         answers.append(answer)
@@ -70,12 +72,12 @@ def _outward(limbs: Limbs, axes: Array, answers: list[Array]) -> Array:
     batch = axes.shape[:-2]
     a, u = np.zeros(batch + (len(limbs.bodies), 6)), np.empty(batch + (len(limbs.dofs),))
     for tier, answer in zip(limbs.tiers[::-1], answers[::-1], strict=True):
-        k, b, m = tier.shape
+        k, b, d = tier.shape
         carrier = a.take(tier.parent, axis=-2)
         x = -apply(answer[..., :6], carrier) - answer[..., 6]
-        u[..., tier.dofs] = x.reshape(batch + (k * m,))
+        u[..., tier.dofs] = x.reshape(batch + (k * b * d,))
         if tier.carries:
-            moved = tier.ways @ (axes[..., tier.dofs, :].reshape(batch + (k, m, 6)) * x[..., None])
+            moved = tier.ways @ (axes[..., tier.dofs, :].reshape(batch + (k, b * d, 6)) * x[..., None])
             a[..., tier.bodies, :] = (carrier[..., None, :] + moved).reshape(batch + (k * b, 6))
     return u.take(limbs.places, axis=-1)
 

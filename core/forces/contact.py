@@ -71,8 +71,8 @@ def response(rows: Rows, load: Load, step: Step) -> tuple[Array, Array]:
     model, kin = step.model, step.kin
     H, C = equations(model, step.passing, load)
     flat = rows.wrench.reshape(rows.wrench.shape[:-4] + (-1, model.n, 6))
-    carried = (model.ancestor.T @ flat)[..., model.dof_body, :]
-    J = np.einsum("...rdk,...dk->...rd", carried, kin.axes(model))
+    carried = model.inward(flat)[..., model.dof_body, :]
+    J = np.einsum("...rdk,...dk->...rd", carried, kin.axes(model.slot))
     answer: Any = np.linalg.solve(
         H, np.concatenate((np.swapaxes(J, -1, -2), (joint_forces(model, load) - C)[..., None]), -1)
     )
@@ -84,7 +84,7 @@ def response(rows: Rows, load: Load, step: Step) -> tuple[Array, Array]:
 def ahead(model: Model, kin: Kinematics, passing: Kinematics, acceleration: Array, h: float | Array) -> Array:
     """(..., n, 6) shared-frame motions whose linear part gives every body point its velocity after a time h [s], as a
     material point; passing: as in `Step`; acceleration: (..., n, 6) of the joint twists, body frame."""
-    a = model.ancestor @ (passing.c + apply(kin.X, acceleration))
+    a = model.outward(passing.c + apply(kin.X, acceleration))
     V = passing.V
     a[..., 3:] += cross(V[..., :3], V[..., 3:])  # classical acceleration: the spatial one and omega x v
     return kin.V + h * a

@@ -53,7 +53,7 @@ class Muscle:
                 for x in (self.tone, np.sqrt(self.tone), h * late, inert, drag)
             )
             K, D = self.stiffness[..., :3, :3], self.damping[..., :3, :3]
-            turning = tone * K, root * D, inert, drag * D, late[..., 0], late.any(axis=(1, 2, 3))
+            turning = tone * K, root * D, inert, drag * D, late[..., 0], np.any(late, axis=(1, 2, 3))
             tone, root, late, inert, drag = (x[:, sliding] for x in (tone, root, late, inert, drag))
             K, D = tone * self.stiffness[..., sliding, 3:, 3:], self.damping[..., sliding, 3:, 3:]
             travel = np.concatenate((K, late * K + root * D), axis=-1)
@@ -73,7 +73,7 @@ class Muscle:
         turning = own.inert[k] * (np.swapaxes(G, -1, -2) @ slope) + own.drag[k]
         if self.saturates:  # the impedance is cut alike: without any, a light body would chatter
             torque, turning = capped(torque, turning, self.ceiling)
-        weight = step.model.ancestor.T @ (step.kin.I[..., 3:] @ load.gravity)
+        weight = step.model.inward(step.kin.I[..., 3:] @ load.gravity)
         carried = self.feed_forward[k] - apply_T(step.kin.X, weight)
         force, Z = table(self.share, k, 1)[:, None] * carried, np.zeros(step.e.shape + (6,))
         force[..., :3] -= torque

@@ -37,7 +37,7 @@ class Track:
         """Of points (m, 3) [m] in the frames of the bodies (m,).  kins: of the reference's arrivals, and
         with its passing twists, where at hand."""
         kin, passing = kins or motions(model, reference)
-        a = model.ancestor @ (passing.c + apply(kin.X, reference.acceleration))
+        a = model.outward(passing.c + apply(kin.X, reference.acceleration))
         R = kin.R[:, bodies]
         p = kin.p[:, bodies] + apply(R, points)
         twist, acceleration = (apply(to_point(p), v[:, bodies]) for v in (kin.V, a))
