@@ -14,6 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from .errors import ModelError
+from .levels import Levels
+from .levels import build as levels
 from .limbs import LONG, SHORT, Limbs
 from .limbs import build as limbs
 from .rotation import Array, to_matrix
@@ -63,19 +65,6 @@ class State:
     def R(self) -> Array:  # noqa: N802  as in Kinematics
         """(..., n, 3, 3) the rotations as matrices."""
         return to_matrix(self.rotation)
-
-
-@dataclass(frozen=True, eq=False)
-class Level:
-    """Bodies of one depth, by their places in `Model.by_depth`.
-
-    bodies: the m of them.  parent: (m,).  parents: (p,) the different ones.  sums: (p, m) 1.0 where they carry a body.
-    """
-
-    bodies: slice
-    parent: np.ndarray
-    parents: np.ndarray
-    sums: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,43 +218,17 @@ class Model:
         return out
 
     @cached_property
-    def by_depth(self) -> np.ndarray:
-        """(n,) bodies, roots first."""
-        return np.argsort(self.ancestor.sum(axis=1), kind="stable")
-
-    @cached_property
-    def place(self) -> np.ndarray:
-        """(n,) where bodies are in `by_depth`."""
-        return np.argsort(self.by_depth)
-
-    @cached_property
-    def levels(self) -> tuple["Level", ...]:
-        """Bodies by depth, but for the roots."""
-        ends = np.cumsum(np.bincount(self.ancestor.sum(axis=1).astype(int)))
-        out = []
-        for first, last in zip(ends[1:-1].tolist(), ends[2:].tolist(), strict=True):
-            parent = self.place[self.parent[self.by_depth[first:last]]]
-            parents = np.unique(parent)
-            out.append(Level(slice(first, last), parent, parents, (parents[:, None] == parent).astype(float)))
-        return tuple(out)
+    def levels(self) -> Levels:
+        """Bodies by depth."""
+        return levels(self.parent, self.ancestor.sum(axis=1).astype(int))
 
     def outward(self, values: Array) -> Array:
         """(..., n, c) sums over all bodies that carry a body, itself included."""
-        if values.size * self.n < BY_LEVEL:
-            return self.ancestor @ values
-        out = values.take(self.by_depth, axis=-2)
-        for level in self.levels:
-            out[..., level.bodies, :] += out.take(level.parent, axis=-2)
-        return out.take(self.place, axis=-2)
+        return self.ancestor @ values if values.size * self.n < BY_LEVEL else self.levels.outward(values)
 
     def inward(self, values: Array) -> Array:
         """(..., n, c) sums over all bodies that a body carries, itself included."""
-        if values.size * self.n < BY_LEVEL:
-            return self.ancestor.T @ values
-        out = values.take(self.by_depth, axis=-2)
-        for level in self.levels[::-1]:
-            out[..., level.parents, :] += level.sums @ out[..., level.bodies, :]
-        return out.take(self.place, axis=-2)
+        return self.ancestor.T @ values if values.size * self.n < BY_LEVEL else self.levels.inward(values)
 
     @cached_property
     def limbs(self) -> Limbs:

@@ -125,12 +125,12 @@ def to_joints(model: Model, q: Array, p: Array) -> tuple[Array, Array]:
 
 def to_world(model: Model, q: Array, p: Array) -> tuple[Array, Array]:
     """Joint poses (..., n, 4), (..., n, 3) to world poses, one pass down the tree by levels."""
-    q, p = q.take(model.by_depth, axis=-2), p.take(model.by_depth, axis=-2)
-    for level in model.levels:
+    q, p = q.take(model.levels.order, axis=-2), p.take(model.levels.order, axis=-2)
+    for level in model.levels.inner:
         up, own = level.parent, level.bodies
         p[..., own, :] = p[..., up, :] + rotate(q[..., up, :], p[..., own, :])
         q[..., own, :] = multiply(q[..., up, :], q[..., own, :])
-    return q.take(model.place, axis=-2), p.take(model.place, axis=-2)
+    return q.take(model.levels.place, axis=-2), p.take(model.levels.place, axis=-2)
 
 
 def build(

@@ -76,10 +76,10 @@ def poses(model: Model, state: State) -> Array:
         for up in model.jumps:
             np.matmul(T.take(up, axis=-3), own, out=own)
         return own
-    by_depth = own.take(model.by_depth, axis=-3)  # for many bodies calls don't count, but each product does
-    for level in model.levels:
+    by_depth = own.take(model.levels.order, axis=-3)  # for many bodies calls don't count, but each product does
+    for level in model.levels.inner:
         by_depth[..., level.bodies, :, :] = by_depth.take(level.parent, axis=-3) @ by_depth[..., level.bodies, :, :]
-    return by_depth.take(model.place, axis=-3)
+    return by_depth.take(model.levels.place, axis=-3)
 
 
 def kinematics(model: Model, state: State) -> Kinematics:
