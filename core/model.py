@@ -19,6 +19,7 @@ from .levels import build as levels
 from .limbs import LONG, SHORT, Limbs
 from .limbs import build as limbs
 from .rotation import Array, to_matrix
+from .soundness import check_joints, check_masses
 from .spatial import apply, apply_T
 
 BY_LEVEL = 500_000  # products in a sum along the tree, from where on additions level by level are quicker
@@ -29,24 +30,29 @@ FREE: Array = np.eye(6)
 
 
 def revolute(axis: Sequence[float] | Array) -> Array:
-    """Motion subspace (1, 6) of a hinge about a unit axis through the body's origin, body frame."""
-    axis = np.asarray(axis, dtype=np.float64)
-    return np.concatenate((axis / np.linalg.norm(axis), np.zeros(3)))[None]
+    """Motion subspace (1, 6) of a hinge about an axis (3,) through the body's origin, body frame."""
+    return np.concatenate((_unit(axis), np.zeros(3)))[None]
 
 
 def prismatic(axis: Sequence[float] | Array) -> Array:
-    """Motion subspace (1, 6) of a slider along a unit axis, body frame."""
-    axis = np.asarray(axis, dtype=np.float64)
-    return np.concatenate((np.zeros(3), axis / np.linalg.norm(axis)))[None]
+    """Motion subspace (1, 6) of a slider along an axis (3,), body frame."""
+    return np.concatenate((np.zeros(3), _unit(axis)))[None]
 
 
 def planar(normal: Sequence[float] | Array) -> Array:
-    """Motion subspace (3, 6) of a body that turns about a unit normal and slides square to it, body frame."""
-    n = np.asarray(normal, dtype=np.float64)
-    n = n / np.linalg.norm(n)
+    """Motion subspace (3, 6) of a body that turns about a normal (3,) and slides square to it, body frame."""
+    n = _unit(normal)
     side = np.cross(n, np.eye(3)[np.argmin(np.abs(n))])
     side = side / np.linalg.norm(side)
     return np.concatenate((revolute(n), prismatic(side), prismatic(np.cross(n, side))))
+
+
+def _unit(axis: Sequence[float] | Array) -> Array:
+    vector = np.asarray(axis, dtype=np.float64)
+    length = float(np.linalg.norm(vector))
+    if vector.shape != (3,) or not 0.0 < length < np.inf:
+        raise ValueError(f"A joint's axis: expected (3,) finite numbers, not all zero, got {vector.tolist()}")
+    return vector / length
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,19 +88,15 @@ class Model:
 
     def __post_init__(self) -> None:
         n = len(self.names)
+        if n == 0:
+            raise ModelError("The body has no bones. Give it one at least.")
         if np.shape(self.parent) != (n,) or np.shape(self.inertia) != (n, 6, 6) or len(self.joints) != n:
             raise ValueError(f"Model: parent, joints and inertia must describe {n} bodies")
-        if not np.all(self.parent < np.arange(n)):
-            raise ValueError("Model.parent: parents must stand before their children")
-        if not np.all(np.isfinite(self.inertia)):
-            bad = self.names[int(np.argwhere(~np.isfinite(self.inertia))[0, 0])]
-            raise ModelError(f"Bone '{bad}' has no finite inertia. Give it a mass above 0 kg.")
-        carried = self.ancestor.T @ self.inertia[:, 5, 5]
-        for i, joint in enumerate(self.joints):
-            if len(joint) and carried[i] <= 0.0:
-                raise ModelError(
-                    f"Bone '{self.names[i]}' carries no mass. Give it a mass above 0 kg or stop simulating it."
-                )
+        kind = np.asarray(self.parent).dtype.kind
+        if kind not in "iu" or not np.all((self.parent >= -1) & (self.parent < np.arange(n))):
+            raise ValueError("Model.parent: expected whole numbers from -1 on, parents before their children")
+        check_joints(self.names, self.joints)
+        check_masses(self.names, self.parent, self.ancestor, self.joints, self.inertia)
 
     @property
     def n(self) -> int:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from .dynamics import Factor, Kinematics, Load, forward, kinematics, with_twist
-from .errors import SimulationError
+from .dynamics.dense import joint_impedance, mass_matrix
+from .errors import CoreError, SimulationError
 from .forces import Force, Step, deviation
 from .model import Model, State
 from .reference import Reference, advance, passing
 from .rotation import Array, conjugate, exp, log, multiply
+from .soundness import idle, turns_idly
 from .spatial import apply
 
 RETURN = 2.0  # [Hz] of prescribed joints that are off the clip
@@ -54,7 +56,7 @@ def simulate(
     prescribed, or free, without a jump.
     refresh: kinematics, inertia, bias and what acts on bodies are renewed every so many steps (the slow band); joint
     forces in all.
-    Raises SimulationError naming the bone where the motion is no longer finite.
+    Raises SimulationError naming the bone where the motion is no longer finite, ModelError where a joint moves no mass.
     """
     run = start or Run(0, reference.state(0))
     keep_memory()
@@ -104,15 +106,18 @@ def step(
     held = run.band if k % refresh else None
     kin = held[0] if held else kinematics(model, state)
     now, load = moment(model, reference, forces, gravity, run, kin)
-    if refresh == 1:
-        u, band = solver(model, now.passing, load), None
-    else:
-        band = held or (kin, Factor.of(model, now.passing, load))
-        u = band[1].forward(model, load)
+    try:
+        if refresh == 1:
+            u, band = solver(model, now.passing, load), None
+        else:
+            band = held or (kin, Factor.of(model, now.passing, load))
+            u = band[1].forward(model, load)
+    except np.linalg.LinAlgError:
+        raise _broken(model, kin, load) from None
     acceleration = load.prescribed + model.expand(u)
     twist = state.twist + now.h * acceleration
     if not np.isfinite(twist).all():
-        raise SimulationError(_broken(model, kin.V))
+        raise _broken(model, kin, load)
     rotation, position = advance(state, twist, float(reference.lengths[k]))
     rotation = _on_axes(model, reference.rotation[k + 1], rotation)
     fastest, apart = _fastest(kin.V), _fastest(model.outward(apply(kin.X, now.e_dot)))
@@ -125,11 +130,16 @@ def _fastest(V: Array) -> float:
     return float(np.einsum("...i,...i->...", w, w).max()) ** 0.5
 
 
-def _broken(model: Model, V: Array) -> str:
-    """What went too fast, of the last motions (..., n, 6) that are numbers."""
-    speed = np.nan_to_num(np.linalg.norm(V[..., :3], axis=-1)).reshape(-1, model.n).max(axis=0)
+def _broken(model: Model, kin: Kinematics, load: Load) -> CoreError:
+    """What is to be said where there are no accelerations: a joint moves no mass, or something went too fast."""
+    H = mass_matrix(model, kin, load.body_Z)
+    H = (H if load.Z is None else H + joint_impedance(model, load.Z)).reshape(-1, model.nv, model.nv)
+    for one in H[np.isfinite(H).all(axis=(-2, -1))]:
+        if (dof := idle(one)) is not None:
+            return turns_idly(model.names[model.dof_body[dof]])
+    speed = np.nan_to_num(np.linalg.norm(kin.V[..., :3], axis=-1)).reshape(-1, model.n).max(axis=0)
     text = "The simulation broke down: bone '{}' turned ever faster. Lower the blow or raise the bone's mass."
-    return text.format(model.names[int(speed.argmax())])
+    return SimulationError(text.format(model.names[int(speed.argmax())]))
 
 
 def _return(e: Array, e_dot: Array, h: float) -> Array:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from ..errors import ModelError
 from ..model import Model, State
 from ..rotation import Array, cross, to_matrix
+from ..soundness import turns_idly
 from .load import Load
 
 _WORST_CONDITION = 1e13  # of a link's turning inertia; beyond it its acceleration has no digits left
@@ -210,5 +211,5 @@ def _apply(m: NDArray[np.floating], x: Array) -> Array:
 def _inverse(turning: Array, name: str) -> Array:
     """Inverse of a link's turning inertia (..., 3, 3), unless it can be turned without effort."""
     if not np.all(np.linalg.cond(turning) < _WORST_CONDITION):
-        raise ModelError(f"Bone '{name}' can turn without moving any mass. Give it a radius or a moment of inertia.")
+        raise turns_idly(name)
     return np.asarray(np.linalg.inv(turning), dtype=np.float64)

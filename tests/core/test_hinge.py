@@ -130,11 +130,13 @@ def test_refuses_other_joints_by_name(rng, joint):
 
 def test_refuses_a_link_that_turns_without_effort(rng):
     """A rod without thickness has no answer about its own axis: the paper falsely enlarges that inertia."""
-    along = np.array([[0.3, 0.4, 1.2]])
-    rod = inertia(np.array([1.0]), along / 2, np.zeros((1, 3, 3)))
-    model = Model(("rod",), np.array([-1]), (SPHERICAL,), rod)
+    along = np.array([0.3, 0.4, 1.2])
+    rod = inertia(np.ones(2), np.stack((along / 2, along)), np.stack((np.zeros((3, 3)), np.eye(3))))
+    model = Model(("rod", "ball"), np.array([-1, 0]), (SPHERICAL, SPHERICAL), rod)
+    state = some_state(rng, model)
+    state.position[1] = along
     with pytest.raises(ModelError, match="'rod' can turn"):
-        hinge.forward(model, some_state(rng, model), Load.zero(model, GRAVITY))
+        hinge.forward(model, state, Load.zero(model, GRAVITY))
 
 
 def test_refuses_impedances(rng):

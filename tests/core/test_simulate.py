@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.dynamics import Load, balance, forward_dense, forward_tree, kinematics, with_twist
+from core.dynamics import Load, balance, forward_dense, forward_light, forward_tree, kinematics, with_twist
 from core.dynamics.dense import body_forces, joint_impedance, mass_matrix
 from core.dynamics.inverse import inverse, of_motion
 from core.errors import SimulationError
@@ -15,7 +15,7 @@ from core.simulate import simulate
 from core.spatial import apply, inertia
 from core.tuning import effective_inertia
 
-from .trees import motion, tree
+from .trees import mixed, motion, tree
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 
@@ -61,28 +61,31 @@ def test_no_share_sags(rng):
     assert np.degrees(angle(run.state.rotation, reference.rotation[-1])).max() > 5.0
 
 
-def test_solvers_agree_with_impedances(rng):
-    """tree == dense, and the residual of the equation of motion, on random trees with joint and body impedance."""
-    for _ in range(200):
-        n = int(rng.integers(2, 24))
-        model = tree(rng, n, free=bool(rng.integers(2)), kinds=("spherical", "hinge", "fixed"))
+@pytest.mark.parametrize("batch", [(), (2, 3)], ids=["one", "batch"])
+def test_solvers_agree_with_impedances(rng, batch):
+    """tree == dense, and the residual of the equation of motion, on random trees of all joints with joint and body
+    impedance; the light-weight solver has their shape."""
+    for _ in range(200 if not batch else 20):
+        n = int(rng.integers(1, 24))
+        model = mixed(rng, n)
         if model.nv == 0:
             continue
-        q, p = motion(rng, model, np.array([0.3]))
-        kin = kinematics(model, State(q[0], p[0], rng.normal(size=(n, 6))))
-        load = Load.zero(model, GRAVITY)
-        half = rng.normal(size=(n, 6, 6))
-        load.add_joint(rng.normal(size=(n, 6)), half @ np.swapaxes(half, -1, -2))
+        q, p = (x.reshape(batch + x.shape[1:]) for x in motion(rng, model, rng.uniform(size=int(np.prod(batch)))))
+        kin = kinematics(model, State(q, p, rng.normal(size=batch + (n, 6))))
+        load = Load.zero(model, GRAVITY, batch)
+        half = rng.normal(size=batch + (n, 6, 6))
+        load.add_joint(rng.normal(size=batch + (n, 6)), half @ np.swapaxes(half, -1, -2))
         some = np.flatnonzero(rng.integers(0, 2, n))
-        half = rng.normal(size=(len(some), 6, 6))
-        load.add_body(some, rng.normal(size=(len(some), 6)), half @ np.swapaxes(half, -1, -2))
-        load.prescribed = np.einsum("nij,nj->ni", model.residual, rng.normal(size=(n, 6)))
+        half = rng.normal(size=batch + (len(some), 6, 6))
+        load.add_body(some, rng.normal(size=batch + (len(some), 6)), half @ np.swapaxes(half, -1, -2))
+        load.prescribed = model.held(rng.normal(size=batch + (n, 6)))
         a, b = forward_dense(model, kin, load), forward_tree(model, kin, load)
         H = mass_matrix(model, kin, load.body_Z) + joint_impedance(model, load.Z)
         scale = np.linalg.norm(H) * np.linalg.norm(a)
-        assert np.linalg.norm(H @ (a - b)) < 1e-12 * scale
+        assert np.linalg.norm(apply(H, a - b)) < 1e-12 * scale
         needed = model.project(inverse(model, kin, load, b) - load.force)
         assert np.linalg.norm(needed) < 1e-12 * scale
+        assert forward_light(model, kin, load).shape == a.shape
 
 
 def test_both_solvers_keep_their_digits_for_light_bodies(rng):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.model import FREE, SPHERICAL, Model, revolute
+from core.model import FIXED, FREE, SPHERICAL, Model, planar, prismatic, revolute
 from core.rotation import exp, multiply, normalize
 from core.spatial import inertia
 from core.stops import Stops
@@ -25,6 +25,28 @@ def tree(rng, n=12, free=False, kinds=("spherical", "hinge")):
         tuple(joints),
         inertia(rng.uniform(0.5, 3.0, n), rng.normal(size=(n, 3)) * 0.1, about),
     )
+
+
+def mixed(rng, n=12):
+    """A tree of n bodies and joints of every kind there is; a universal one is two hinges with a massless body between.
+
+    Some joints have axes that are none of the coordinates', so solvers see both of their ways.
+    """
+    plain = tree(rng, n)
+    parent, joints, masses = plain.parent.copy(), [], plain.inertia.copy()
+    kinds = (
+        lambda: SPHERICAL, lambda: FREE, lambda: FIXED, lambda: revolute(rng.normal(size=3)),
+        lambda: prismatic(rng.normal(size=3)), lambda: planar(rng.normal(size=3)), lambda: revolute([0.0, 1.0, 0.0]),
+        lambda: np.linalg.qr(rng.normal(size=(6, 6)))[0][: rng.integers(1, 6)],
+    )  # fmt: skip
+    while len(joints) < n:
+        i = len(joints)
+        if i + 1 < n and rng.integers(8) == 0:
+            joints += [revolute([1.0, 0.0, 0.0]), revolute([0.0, 1.0, 0.0])]
+            masses[i], parent[i + 1] = 0.0, i
+        else:
+            joints.append(kinds[rng.integers(len(kinds))]())
+    return Model(plain.names, parent, tuple(joints), masses)
 
 
 def motion(rng, model, times, amplitude=0.6):

@@ -1,0 +1,58 @@
+"""What a body must be to be simulated: joints with axes of their own, bones that have and move some mass."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .errors import ModelError
+from .rotation import Array
+
+IDLE = 1e-13  # part of its own inertia that a direction must keep when others yield, or no digits are left of it
+ROUND = 1e-9  # relative: what rounding may leave of symmetry and of zero
+
+
+def check_joints(names: Sequence[str], joints: Sequence[Array]) -> None:
+    """Refuse with a ValueError what is no motion subspace (d, 6)."""
+    for name, joint in {id(joint): (name, joint) for name, joint in zip(names, joints, strict=True)}.values():
+        if np.ndim(joint) != 2 or np.shape(joint)[1] != 6 or not np.isfinite(joint).all():
+            raise ValueError(f"Joint of '{name}': expected (d, 6) finite numbers, got shape {np.shape(joint)}")
+        if len(joint) and np.linalg.matrix_rank(joint) < len(joint):
+            raise ValueError(f"Joint of '{name}': expected {len(joint)} independent axes, got some that are not")
+
+
+def check_masses(
+    names: Sequence[str], parent: np.ndarray, ancestor: Array, joints: Sequence[Array], inertia: Array
+) -> None:
+    """Refuse bodies that cannot be, and joints that move no mass; arguments as in `Model`."""
+    finite = np.isfinite(inertia).all(axis=(1, 2))
+    if not finite.all():
+        raise ModelError(f"Bone '{names[int(finite.argmin())]}' has no finite inertia. Give it a mass above 0 kg.")
+    size = ROUND * np.abs(inertia).max(axis=(1, 2))
+    odd = np.abs(inertia - np.swapaxes(inertia, 1, 2)).max(axis=(1, 2)) > size
+    odd |= np.linalg.eigvalsh(inertia)[:, 0] < -size
+    if odd.any():
+        name = names[int(odd.argmax())]
+        raise ModelError(f"Bone '{name}' has a negative mass or moment of inertia. Give it a mass above 0 kg.")
+    carried, leaf = ancestor.T @ inertia[:, 5, 5], np.isin(np.arange(len(names)), parent, invert=True)
+    for i, joint in enumerate(joints):
+        if len(joint) and carried[i] <= 0.0:
+            raise ModelError(f"Bone '{names[i]}' carries no mass. Give it a mass above 0 kg or stop simulating it.")
+        if len(joint) and leaf[i] and idle(joint @ inertia[i] @ joint.T, np.abs(inertia[i]).max()) is not None:
+            raise turns_idly(names[i])
+
+
+def idle(H: Array, size: float = 0.0) -> int | None:
+    """The degree of freedom that moves most where an inertia (nv, nv) can be moved without effort, None = nowhere.
+
+    size: of the numbers from which the inertia was summed.
+    """
+    own = np.sqrt(np.maximum(np.diagonal(H), 0.0))
+    if own.min() ** 2 <= IDLE * size:
+        return int(own.argmin())
+    value, way = np.linalg.eigh(H / (own * own[:, None]))
+    return int(np.abs(way[:, 0] / own).argmax()) if value[0] < IDLE else None
+
+
+def turns_idly(name: str) -> ModelError:
+    """What is to be said of a bone whose joint moves no mass."""
+    return ModelError(f"Bone '{name}' can turn without moving any mass. Give it a radius or a moment of inertia.")
