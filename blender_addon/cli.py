@@ -76,6 +76,7 @@ def _react(several):
     command.add_argument("--out", metavar="FILE", help="result as .blend, .fbx, .glb or .bvh")
     command.add_argument("--report", metavar="FILE.json", help="what was done, and measurements of it")
     command.add_argument("--preview", metavar="FILE.png", help="film strip, the original above the reaction")
+    command.add_argument("--log", metavar="FILE.csv", help="what turned each joint in each sub-step, force by force")
     command.set_defaults(run=commands.react)
 
 

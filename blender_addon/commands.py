@@ -10,6 +10,7 @@ from pathlib import Path
 import bpy
 
 from ..core import hits as planning
+from ..core.diagnosis import Log
 from ..core.errors import SituationError
 from ..core.progress import run as drain
 from ..core.situation import named
@@ -77,8 +78,8 @@ def inspect(options):
 
 def react(options):
     """Let the character of a file take a hit."""
-    wanted = {"out": options.out, "report": options.report, "preview": options.preview}
-    watch = Watch()
+    wanted = {"out": options.out, "report": options.report, "preview": options.preview, "log": options.log}
+    watch, log = Watch(), None if options.log is None else Log()
     _require_together(options)
     with Outputs(wanted, _inputs(options)) as outputs:
         hits = recipes.Recipe(_hits(options), key_tolerance=options.key_tolerance)
@@ -87,9 +88,11 @@ def react(options):
             then = takeover.bring(bpy.data.objects[opened.armature], options.then)
             hits = replace(hits, then=then, then_seconds=options.then_blend or hits.then_seconds)
         stumbled = _stumble(opened, hits, options) if options.stumble else None
-        done = _react(opened, hits, watch, extend=not _is_blend(options.input))
+        done = _react(opened, hits, watch, extend=not _is_blend(options.input), log=log)
         done.report["stumble"] = stumbled
         _save(done, outputs, watch)
+        if log is not None:
+            report.write_log(outputs.staged("log"), log, done.job.clip.fps)
     _tell(done, outputs)
     return 0
 
@@ -190,10 +193,10 @@ def _stumble(opened, hits, options):
                             settings.roles(armature))  # fmt: skip
 
 
-def _react(opened, hits, watch, *, extend):
+def _react(opened, hits, watch, *, extend, log=None):
     """Read, solve, write and measure.  hits: a Recipe; what the file says about single bones, roles and height stays.
 
-    extend: let the scene's range contain the reaction.
+    extend: let the scene's range contain the reaction.  log: takes the simulation apart, see `core.diagnosis`.
     """
     context = bpy.context
     armature = bpy.data.objects[opened.armature]
@@ -203,7 +206,7 @@ def _react(opened, hits, watch, *, extend):
     made = replace(made, bones=keyed_settings.bones(context, armature, first, last))
     job = recipes.prepare(context, armature, made)
     timings = {"read": watch.lap()}
-    reaction = drain(job.solve())
+    reaction = drain(job.solve(log))
     timings["simulate"] = watch.lap()
     moments = report.moments(job)
     before = report.original(context, job, moments)

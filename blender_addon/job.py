@@ -62,12 +62,15 @@ class Job:
     posed: control_rig.Posed | None = None
     then: tuple[Clip, float] | None = None
 
-    def solve(self):
-        """A generator: yields progress 0..1, returns the Reaction; on a control rig the controls follow it then."""
+    def solve(self, watch=None):
+        """A generator: yields progress 0..1, returns the Reaction; on a control rig the controls follow it then.
+
+        watch: sees every stretch of the simulation, e.g. a `core.diagnosis.Log`.
+        """
         first, *further = self.hits
         fixed = self.body.fixed
         answer = fall if self.falls else react
-        steps = answer(self.actor, pick(self.clip, self.timed), *first, self.settings, fixed, further)
+        steps = answer(self.actor, pick(self.clip, self.timed), *first, self.settings, fixed, further, watch)
         if not self.body.controlled:
             return self._handed_over((yield from steps))
         reaction = yield from portion(steps, 0.0, 0.3)

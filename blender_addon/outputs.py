@@ -13,7 +13,7 @@ HIDDEN = ".parametric_dynamics_"
 
 
 class Outputs:
-    """The files a command was asked for: {kind: path or None} with kind "out", "report" or "preview".
+    """The files a command was asked for: {kind: path or None} with kind "out", "report", "preview" or "log".
 
     Refuses what cannot work before anything is computed.  As a context manager: `staged(kind)` gives a path to write
     to; leaving without an exception puts everything in place, leaving with one leaves nothing behind.
@@ -91,6 +91,8 @@ def _check(kind, path):
         raise FileError("'{}' is no file I can write. Name one that ends in {}.".format(path.name, ", ".join(FORMATS)))
     if kind == "preview" and suffix != ".png":
         raise FileError("The preview '{}' is a PNG picture. Name a file that ends in .png.".format(path.name))
+    if kind == "log" and suffix != ".csv":
+        raise FileError("The log '{}' is a table. Name a file that ends in .csv.".format(path.name))
     if path.is_dir():
         raise FileError("'{}' is a folder. Name a file in it.".format(path))
     there = next(folder for folder in path.parents if folder.exists())

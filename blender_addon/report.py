@@ -3,6 +3,7 @@
 The clip is measured before the reaction is applied and again afterwards, both times through the evaluated scene.
 """
 
+import csv
 from dataclasses import dataclass
 
 import bpy
@@ -227,3 +228,13 @@ def full(opened, job, reaction, numbers, timings):
         **numbers,
         "warnings": [*opened.warnings, *job.warnings],
     }
+
+
+def write_log(path, log, fps):
+    """A `core.diagnosis.Log` as a CSV table: a row for every sub-step and joint, a column for every cause."""
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(["frame", "bone", "deg_per_s2", *log.causes])
+        for time, bone, whole, parts in log.rows():
+            numbers = np.degrees([whole, *parts])
+            table.writerow(["{:.4f}".format(time * fps), bone, *("{:.1f}".format(x) for x in numbers)])

@@ -24,8 +24,16 @@ class Stretch:
     runs: list[Run]
 
 
+Watch = Callable[[Stage, Stretch, Forward], None]  # sees what counts of a simulation, as it goes
+
+
 def drive(
-    stage: Stage, end: float, pace: Pace, solver: Forward, done: Callable[[Stretch, int], bool]
+    stage: Stage,
+    end: float,
+    pace: Pace,
+    solver: Forward,
+    done: Callable[[Stretch, int], bool],
+    watch: Watch | None = None,
 ) -> Generator[float, None, list[Stretch]]:
     """Simulate from the first blow to the end [s]; yields progress 0..1, returns what was simulated.
 
@@ -50,6 +58,8 @@ def drive(
             halvings += 1
             continue
         parts.append(Stretch(reference, runs))
+        if watch is not None:
+            watch(stage, parts[-1], solver)
         arrived, before = runs[-1], h
         now = float(reference.times[-1])
         halvings = pace.relaxed(runs, h, halvings, now)

@@ -13,7 +13,7 @@ import numpy as np
 from . import hinges, limp, touch, tuning
 from .actor import Actor
 from .blows import Blow, Hit
-from .drive import Stretch, drive, joined
+from .drive import Stretch, Watch, drive, joined
 from .dynamics import forward
 from .errors import SituationError
 from .forces import Bearing, Force
@@ -111,6 +111,7 @@ def fall(
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     fixed: Mapping[str, str] | None = None,
     further: Sequence[tuple[Situation, Hit]] = (),
+    watch: Watch | None = None,
 ) -> Generator[float, None, Reaction]:
     """Simulate hits of which one at least knocks the body out, until it lies still; arguments as in `react.react`."""
     stage = Falling(actor, clip, [(situation, hit), *further], settings or {}, fixed or {})
@@ -122,7 +123,7 @@ def fall(
         return now > landed and stage.ragdoll.still(stage.model, now, states)
 
     pace = Pace(stage.blows, stage.finer, np.inf, TURN, ())
-    parts = yield from drive(stage, end, pace, forward, still)
+    parts = yield from drive(stage, end, pace, forward, still, watch)
     times = joined([part.reference.times for part in parts])
     states = [parts[0].runs[0].state, *(run.state for part in parts for run in part.runs[1:])]
     steps = int(round(SLOWING / SUBSTEP))

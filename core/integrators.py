@@ -183,8 +183,11 @@ def adaptive(
 
     The difference of the pair, the error of a step, stays below `tolerance` [rad, m, rad/s, m/s], relative where a
     value exceeds 1; the fifth-order result goes on.  A batch shares its steps.  first: [s] length tried first.
-    Raises SimulationError after `most` steps, rejected ones included.
+    Raises SimulationError after `most` steps, rejected ones included, and where no step is short enough.
     """
+    if not (tolerance > 0.0 and first > 0.0):
+        raise ValueError(f"adaptive: expected a tolerance and a first step above 0, got {tolerance} and {first}")
+    _finite(state, start)
     now = Progress(start, state, min(first, end - start))
     while now.t < end:
         now = _controlled(now, end, acceleration, tolerance, most)
@@ -194,7 +197,7 @@ def adaptive(
 def _controlled(now: Progress, end: float, acceleration: Acceleration, tolerance: float, most: int) -> Progress:
     """One accepted step: shortened until its error fits."""
     h, tried = now.h, 0
-    while now.taken + now.rejected + tried < most:
+    while now.taken + now.rejected + tried < most and now.t + h > now.t:
         last = now.t + h * (1.0 + 1e-9) >= end
         h = end - now.t if last else h
         ahead, error = _pair(now.state, now.t, h, acceleration, tolerance)

@@ -14,7 +14,7 @@ from . import emphasis, tuning
 from .actor import Actor
 from .blows import Blow, Hit, episodes, shown
 from .curve import later
-from .drive import Stretch, drive, joined
+from .drive import Stretch, Watch, drive, joined
 from .dynamics import forward, forward_light
 from .footing import Footing
 from .model import Model
@@ -197,6 +197,7 @@ def react(
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     fixed: Mapping[str, str] | None = None,
     further: Sequence[tuple[Situation, Hit]] = (),
+    watch: Watch | None = None,
 ) -> Generator[float, None, Reaction]:
     """Simulate a hit, and further ones with it, on a clip that lasts at least as long as the reaction.
 
@@ -206,6 +207,7 @@ def react(
     only that nothing moves them; a simulated bone among them is refused, a supporting one left to the clip.
     Hits that land when nothing shows any more of those before are solved by themselves (`blows.episodes`).
     Stretches in which a body turns too far in a sub-step are repeated from their checkpoint with half the sub-step.
+    watch: sees every stretch that counts, e.g. a `diagnosis.Log`.
     Where what is left will not be seen the simulation ends, and the envelope fades it.
     """
     stages: list[Stage] = []
@@ -216,11 +218,11 @@ def react(
         stages.append(Stage(actor, clip, group, own, fixed or {}, before))
     made = []
     for k, stage in enumerate(stages):
-        made.append((yield from portion(_solve(stage), k / len(stages), 1.0 / len(stages))))
+        made.append((yield from portion(_solve(stage, watch), k / len(stages), 1.0 / len(stages))))
     return made[0] if len(made) == 1 else _together(made)
 
 
-def _solve(stage: Stage) -> Generator[float, None, Reaction]:
+def _solve(stage: Stage, watch: Watch | None) -> Generator[float, None, Reaction]:
     """Simulate hits that overlap."""
     end = max(blow.simulated for blow in stage.blows)
 
@@ -229,7 +231,7 @@ def _solve(stage: Stage) -> Generator[float, None, Reaction]:
         return landed and halvings < stage.finer and _asleep(stage, last, end)
 
     pace = Pace.returning(stage.blows, stage.finer)
-    parts = yield from drive(stage, end, pace, forward if stage.situation.coupled else forward_light, asleep)
+    parts = yield from drive(stage, end, pace, forward if stage.situation.coupled else forward_light, asleep, watch)
     return _reaction(stage, parts)
 
 

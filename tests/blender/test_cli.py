@@ -1,5 +1,6 @@
 """The commands' contract: what is done, what is refused, in how many lines, and that refusals leave nothing behind."""
 
+import csv
 import json
 
 import bpy
@@ -164,11 +165,17 @@ def test_help_is_no_refusal(run):
 
 
 def test_react_reports(run, data, tmp_path):
-    path = tmp_path / "new" / "r.json"
+    path, table = tmp_path / "new" / "r.json", tmp_path / "new" / "why.csv"
     words = ("--frame", 3, "--bone", "head", "--direction", "-1e-1", 0, 0, "--impulse", 2.5)
-    status, out, err = run("react", data / FOX, "--situation", "chest_front", *words, "--report", path)
+    status, out, err = run("react", data / FOX, "--situation", "chest_front", *words, "--report", path, "--log", table)
     assert status == 0
     facts = json.loads(path.read_text(encoding="utf-8"))
+    with open(table, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == facts["substeps"] * facts["simulated_bones"] and float(rows[0]["frame"]) == 3.0
+    causes = [key for key in rows[0] if key not in ("frame", "bone", "deg_per_s2")]
+    assert {"Muscle", "Pulse", "Limit", "gravity", "motion"} <= set(causes)
+    assert all(abs(sum(float(row[key]) for key in causes) - float(row["deg_per_s2"])) < 1.0 for row in rows[::37])
     assert set(facts) >= REPORT_KEYS | {"quality"}
     assert facts["blender"] == bpy.app.version_string
     assert facts["hit"]["frame"] == 3.0 and facts["hit"]["impulse"] == 2.5

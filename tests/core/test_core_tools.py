@@ -6,6 +6,7 @@ import pytest
 from core.diagnosis import diagnose
 from core.dynamics import Load, coupling, effective_inverse, forward_dense, forward_light, kinematics, response
 from core.dynamics.dense import mass_matrix
+from core.dynamics.tree import forward as forward_tree
 from core.forces import Contacts, HingeFriction, Pulse, Striker
 from core.model import FIXED, Model, State, planar, revolute
 from core.reference import build
@@ -109,13 +110,28 @@ def test_diagnosis_adds_up_to_the_step(scene):
     told = diagnose(model, reference, forces, GRAVITY, run)
     assert told.causes == ("Muscle", "Pulse", "gravity", "motion")
     after = step(model, reference, forces, GRAVITY, run)
-    moved = np.array([i for i, joint in enumerate(model.joints) if len(joint)])
     want = (after.state.twist - run.state.twist) / h
-    np.testing.assert_allclose(told.acceleration.sum(axis=0)[moved], want[moved], atol=1e-8 * np.abs(want).max())
+    np.testing.assert_allclose(told.acceleration.sum(axis=0), want, atol=1e-8 * np.abs(want).max())
     calm = diagnose(model, reference, forces, GRAVITY, runs[40])
     assert np.abs(calm.acceleration[1]).max() == 0.0  # the blow is over
     assert np.abs(told.acceleration[1]).max() > 1.0
     assert told.worst(1)[0][0] in told.causes and told.worst(1)[0][1] in model.names
+
+
+@pytest.mark.parametrize("solver", [forward_dense, forward_tree, forward_light])
+def test_diagnosis_of_batches_and_of_every_solver(rng, scene, solver):
+    """Prescribed joints off the clip included."""
+    model, reference, forces = scene
+    off = reference.state(9)
+    twist = off.twist + rng.normal(size=(2, 3, 10, 6))
+    many = Run(9, State(*(np.broadcast_to(x, (2, 3, *x.shape)) for x in (off.rotation, off.position)), twist))
+    told = diagnose(model, reference, forces, GRAVITY, many, solver)
+    after = step(model, reference, forces, GRAVITY, many, solver)
+    assert told.acceleration.shape == (4, 2, 3, 10, 6)
+    np.testing.assert_allclose(told.acceleration.sum(axis=0), after.acceleration, atol=1e-8 * np.abs(twist).max() * 120)
+    cause, bone, most = told.worst(1)[0]
+    i, j = told.causes.index(cause), told.bones.index(bone)
+    assert most == pytest.approx(np.linalg.norm(told.acceleration[i, ..., j, :3], axis=-1).max())
 
 
 def test_diagnosis_of_forces_that_answer_to_others(scene):

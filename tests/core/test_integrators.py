@@ -171,6 +171,25 @@ def test_explicit_steps_name_the_cure_when_they_break(rng):
         last(integrate(METHODS["euler"], start, np.linspace(0, 20, 1001), law))
 
 
+def test_the_adaptive_one_gives_up_at_once_where_no_step_helps(rng):
+    """On what is no number, and on a law that isn't: not after a hundred thousand steps."""
+    model = chain(rng)
+    start, calls = tumbling(rng, model), []
+
+    def broken(state, t):
+        calls.append(t)
+        return np.full(state.twist.shape, np.nan)
+
+    with pytest.raises(SimulationError, match="stood at 0.2 s"):
+        last(adaptive(start, 0.2, 1.0, broken))
+    assert len(calls) < 500
+    lost = State(start.rotation, start.position, np.full(start.twist.shape, np.nan))
+    with pytest.raises(SimulationError, match="broke down at 0.2 s"):
+        last(adaptive(lost, 0.2, 1.0, of_model(model, GRAVITY)))
+    with pytest.raises(ValueError, match="tolerance"):
+        last(adaptive(start, 0.0, 1.0, of_model(model, GRAVITY), tolerance=0.0))
+
+
 def test_embedded_weights_are_of_order_four():
     """Order conditions of the pair: sum b c^k = 1/(k+1), to k = 4 for the fifth order and to k = 3 for the fourth."""
     for b, order in ((FEHLBERG.b, 5), (FOURTH, 4)):

@@ -10,6 +10,7 @@ from core import hinges
 from core.actor import Actor
 from core.anatomy import analyse
 from core.bodies import measure
+from core.diagnosis import Log
 from core.errors import ClipError, SimulationError, SituationError
 from core.pose import Envelope
 from core.progress import run
@@ -312,3 +313,30 @@ def test_a_blow_that_no_simulation_survives_is_refused_by_the_bone_and_nothing_e
     with warnings.catch_warnings(), pytest.raises(SimulationError, match="'hand.L' turned ever faster"):
         warnings.simplefilter("error")
         hit_on(skeleton, hit=replace(HIT, bone="hand.L", impulse=0.0, angular=1e4))
+
+
+@pytest.mark.parametrize("coupled", [True, False])
+def test_a_reaction_tells_what_turned_each_joint(skeleton, coupled):
+    """Every sub-step that counts, of either simulator: the causes add up to what each joint did."""
+    actor, log, seen = actor_of(skeleton), Log(), []
+
+    def watch(stage, part, solver):
+        log(stage, part, solver)
+        seen.append((stage, part))
+
+    situation = named("shoulder_front").with_changes(
+        coupled=coupled, envelope=Envelope(0.1, 0.1, 0.1, "continue", 0.2)
+    )
+    clip = clip_of(skeleton)
+    reaction = run(react(actor, clip, situation, HIT, watch=watch))
+    assert sum(len(times) for times, *_ in log.stretches) == reaction.substeps
+    for (_, names, _, turns), (stage, part) in zip(log.stretches, seen, strict=True):
+        want = np.stack([one.acceleration[stage.moving, :3] for one in part.runs[1:]])
+        np.testing.assert_allclose(turns.sum(axis=1), want, atol=1e-7 * max(np.abs(want).max(), 1.0))
+        assert names == [name for name, moves in zip(stage.model.names, stage.moving, strict=True) if moves]
+    rows = list(log.rows())
+    assert len(rows) == reaction.substeps * reaction.moving.sum()
+    assert all(abs(sum(parts) - whole) < 1e-6 * max(whole, 1.0) for _, _, whole, parts in rows[::97])
+    first = [parts[log.causes.index("Pulse")] for time, bone, _, parts in rows if bone == "upper_arm.L"][:12]
+    assert max(first) > 10.0  # the blow
+    assert run(react(actor, clip, situation, HIT)).turn.tobytes() == reaction.turn.tobytes()  # watching changes nothing
