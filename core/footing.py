@@ -7,12 +7,12 @@ import numpy as np
 from .dynamics import Kinematics
 from .forces import Force, Guide, Muscle, Track, WorldSpring, Wrench
 from .ik import Limb, bend, braced, place, reach
-from .landing import APART
 from .model import Model
 from .plan import Plan
 from .reference import Reference, to_world
 from .resample import hermite, linear
 from .rotation import Array, conjugate, cross, exp, multiply, rotate, slerp
+from .sides import least
 from .stance import Stance
 from .support import smooth
 
@@ -22,6 +22,7 @@ DEEPEST = 0.06  # [m] that the pelvis sinks at most for a leg that doesn't reach
 RISE, SOFTER, STEEPEST = 0.3, 0.065, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
 FIND = 0.3  # [s] after landing in which the pelvis finds back into its range
 GIVES = 0.015  # [m] how softly feet that move freely stay on their own side
+RAISED = 0.02  # [m] that a foot is up in a step of ours to be in the air
 SWINGING = 0.1  # how firmly a foot in the air is led, as part of one that stands
 
 Poses = tuple[Array, Array]
@@ -136,9 +137,10 @@ class Footing:
         limbs = list(enumerate(self.stance.limbs))
         targets = [self._target(limb, clip, (q, p), feet[:, i], hold[:, i]) for i, limb in limbs]
         ankles = [at for at, _ in targets]
-        targets = [(self._beside(i, clip[1], p, ankles, hold[:, i]), turn) for i, (_, turn) in enumerate(targets)]
         seen = np.clip(times, *self.stance.times[[0, -1]])
         bears, swings = (hermite(self.stance.times, x, seen) for x in (self.stance.bears, self.stance.swings))
+        free = self._free(swings, feet, hold)
+        targets = [(self._beside(i, clip[1], p, ankles, free[:, i]), turn) for i, (_, turn) in enumerate(targets)]
         sunk = [bears[:, i] * _sunk(limb, clip[1], p, targets[i][0]) for i, limb in limbs]
         sunk = shows * DEEPEST * np.tanh(np.linalg.norm(sunk, ord=4, axis=0) / DEEPEST)
         way[:, 2] -= sunk
@@ -163,20 +165,30 @@ class Footing:
         at[:, 2] = np.where(lift > 0.0, np.maximum(at[:, 2], clip_p[:, 2] + lift), at[:, 2])
         return at, turn
 
-    def _beside(self, leg: int, clip: Array, p: Array, feet: list[Array], hold: Array) -> Array:
-        """Places (T, 3) of a foot that, as far as it moves freely, stays on its own side of the nearest other, as wide
-        as in the clip or APART.  clip, p: (T, n, 3) world positions.  feet: of all."""
+    def _free(self, swings: Array, feet: Array, hold: Array) -> Array:
+        """(T, L) how freely feet move: those in the air, and of four legs, which cross each other, only those that
+        are not led."""
+        if len(self.stance.limbs) > 2:
+            return 1.0 - hold
+        aloft = np.maximum(swings, smooth(feet[..., 2] / RAISED))
+        return np.maximum(aloft, 1.0 - hold)
+
+    def _beside(self, leg: int, clip: Array, p: Array, feet: list[Array], free: Array) -> Array:
+        """Places (T, 3) of a foot that, as far as it is free (T,), stays on its own side of the nearest other, as wide
+        as in the clip or as legs are thick.  clip, p: (T, n, 3) world positions.  feet: of all."""
         limbs = self.stance.limbs
         hips = p[:, [limb.upper for limb in limbs]]
         others = [i for i in range(len(limbs)) if i != leg]
         other = min(others, key=lambda i: float(np.linalg.norm(hips[0, i] - hips[0, leg])))
         side = (hips[:, leg] - hips[:, other]) * [1.0, 1.0, 0.0]
-        side /= np.maximum(np.linalg.norm(side, axis=-1, keepdims=True), 1e-12)
-        own = np.einsum("ti,ti->t", clip[:, limbs[leg].end] - clip[:, limbs[other].end], side)
-        room = np.einsum("ti,ti->t", feet[leg] - feet[other], side)
-        least = np.minimum(APART, own)
-        pushed, before = (GIVES * np.logaddexp(0.0, (least - x) / GIVES) for x in (room, own))
-        return feet[leg] + ((1.0 - hold) * (pushed - before))[:, None] * side
+        wide = np.linalg.norm(side, axis=-1)
+        side /= np.maximum(wide, 1e-12)[:, None]
+        ahead = cross(np.array([[0.0, 0.0, 1.0]]), side)
+        ways = clip[:, limbs[leg].end] - clip[:, limbs[other].end], feet[leg] - feet[other]
+        own, room = (np.einsum("ti,ti->t", way, side) for way in ways)
+        most = [np.minimum(own, least(np.einsum("ti,ti->t", way, ahead), wide)) for way in ways]
+        before, pushed = (GIVES * np.logaddexp(0.0, (m - x) / GIVES) for m, x in zip(most, (own, room), strict=True))
+        return feet[leg] + (free * (pushed - before))[:, None] * side
 
     def _risen(self, limb: Limb, clip: Array, p: Array, target: Poses, bears: Array) -> Poses:
         """The foot's place and rotation, its heel risen as far as the leg doesn't reach; its toes stay where they are

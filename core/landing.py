@@ -6,7 +6,6 @@ import numpy as np
 from .rotation import Array
 from .stance import REST, Stance
 
-APART = 0.08  # [m] that a foot stays on its own side of the other
 FREE = 0.03  # [m] that the pressure under a foot makes up for without the foot being put elsewhere
 BACK, WALK = 0.6, 1.2  # of what is off that a foot brings home until the next one lands, and [m/s] at most
 BRIEF = 0.15  # [s] that a foot stands at least

@@ -12,9 +12,9 @@ import numpy as np
 
 from . import landing
 from .dip import dip
-from .landing import APART
 from .plan import CLOSED, Move, Plan, Span, Struck, closing
 from .rotation import Array
+from .sides import APART, least, passes, side
 from .stance import Stance
 from .support import ahead, fall, nearest
 from .weight import ROUND, Weight
@@ -46,6 +46,7 @@ class Walker(Weight):
         self.rise, self.swept, self.pull = np.zeros(legs), np.zeros(legs, dtype=bool), np.zeros(2)
         self.moves: list[Move] = []
         self.swing = max(SWING * float(np.sqrt(stance.length.mean() / LEG)), BRISK)
+        self.across = np.zeros(legs, dtype=bool)
         self.lost: float | None = None
         self.astray = False  # not home when the end comes near
 
@@ -129,8 +130,11 @@ class Walker(Weight):
             self.speed[leg] = 0.0
             if self.stays and np.linalg.norm(self.goal[leg]) > OUT:
                 self.home = self.goal[leg].copy()
+            self.aside = np.zeros(2)
         self.since[own] = -1
         self.due[own | clips] = -1
+        for leg in np.flatnonzero(self.stands(k) & self.feet.any(axis=1).any()):
+            self.across[leg] = len(self.feet) == 2 and side(self.stance, k, int(leg), self.feet).room < 0.0
 
     def _aim(self, k: int) -> None:
         """Where the feet that the clip has in the air are to land."""
@@ -150,6 +154,8 @@ class Walker(Weight):
             part = landing.part(size) * (1.0 if self.stays else landing.beyond(stance, due, size, self.end - HOME))
             goal = landing.reached(stance, due, leg, self.home + part * off + self.knocks[k, leg], x)
             self.goal[leg] = self._apart(due, leg, goal)
+            if self.across[leg]:
+                self.aside = self.goal[leg] - goal
 
     def _decide(self, k: int, carries: np.ndarray, points: Array, capture: Array) -> None:
         """Lift feet where all stand: to catch the weight, or to go home."""
@@ -224,21 +230,13 @@ class Walker(Weight):
         return points, ahead(capture, self.pressure(k, points, capture), float(self.stance.pace[k]), self.swing)
 
     def _apart(self, k: int, leg: int, goal: Array) -> Array:
-        """The goal, but on the leg's own side of the other as far as the clip's foot is there."""
-        room, side = self._room(k, leg, goal)
-        own, _ = self._room(k, leg, np.zeros(2), np.zeros(2))
-        return np.asarray(goal + side * max(min(APART, own) - room, 0.0))
-
-    def _room(self, k: int, leg: int, goal: Array, other_feet: Array | None = None) -> tuple[float, Array]:
-        """[m] that a foot at its goal is on its own side of the nearest other, and the way (2,) to that side."""
-        stance = self.stance
-        hips = stance.hip[k, :, :2]
-        apart = np.linalg.norm(hips - hips[leg], axis=-1)
-        other = int(np.argmin(np.where(np.arange(len(apart)) == leg, np.inf, apart)))
-        side = (hips[leg] - hips[other]) / max(float(apart[other]), 1e-12)
-        theirs = self.feet[other] if other_feet is None else other_feet
-        to = stance.ankle[k, leg, :2] + goal - stance.ankle[k, other, :2] - theirs
-        return float(to @ side), side
+        """The goal, but on the leg's own side of the other as far as the clip's foot is there, or, well before it or
+        behind it, as far across as legs get past each other; from across it first goes back to its side."""
+        feet = self.feet.copy()
+        feet[leg] = goal
+        there, own = side(self.stance, k, leg, feet), side(self.stance, k, leg, np.zeros_like(feet)).room
+        room = APART if self.across[leg] else float(least(there.along, there.wide))
+        return np.asarray(goal + there.way * max(min(room, own) - there.room, 0.0))
 
     def _can_go_home(self, k: int, legs: tuple[int, ...], carries: np.ndarray, capture: Array) -> bool:
         """Whether the weight will be over the feet when these are home."""
@@ -257,6 +255,8 @@ class Walker(Weight):
                 if done < 0.12:
                     continue
                 left -= 0.05 * (self.due[leg] - self.since[leg]) * self.h
+            if self.across[leg]:
+                left = min(left, passes(self.stance, k, int(leg), self.feet) * self.h)
             if left <= self.h:
                 self.feet[leg], self.speed[leg] = self.goal[leg], 0.0
                 continue

@@ -23,6 +23,7 @@ class Weight:
     give: (K, L) what is left of the legs' strength.  blow: the span of the one that has landed last.  began: [s] when
     the first landed.
     x, v: (2,) of the weight [m], [m/s].  home: (2,) where it is to go.  feet, speed, goal: (L, 2) of the feet.
+    aside: (2,) by how much farther a foot lands to get round the other, and draws the weight along.
     since: (L,) sample at which a step of our own began, due: (L,) at which a foot in the air lands, -1: none.
     """
 
@@ -34,6 +35,7 @@ class Weight:
         self.h = float(stance.times[1] - stance.times[0])
         self.x, self.v, self.home = np.zeros(2), np.zeros(2), np.zeros(2)
         self.feet, self.speed, self.goal = np.zeros((legs, 2)), np.zeros((legs, 2)), np.zeros((legs, 2))
+        self.aside = np.zeros(2)
         self.since, self.due = np.full(legs, -1), np.full(legs, -1)
 
     def stands(self, k: int) -> np.ndarray:
@@ -59,7 +61,8 @@ class Weight:
 
     def pressure(self, k: int, points: Array, capture: Array) -> Array:
         """(2,) where the feet press to bring the weight home."""
-        wanted = self.x + self.answered(k) * (capture + HASTE * (capture - self.home) - self.x)
+        over_home = capture - self.home - self.aside
+        wanted = self.x + self.answered(k) * (capture + HASTE * over_home - self.x)
         on = nearest(points, wanted)
         over = wanted - on
         return np.asarray(on + over * min(1.0, self.round(k) / max(float(np.linalg.norm(over)), 1e-12)))

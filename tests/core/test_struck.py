@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core import dip, ik, landing, recovery, stance
+from core import dip, ik, recovery, sides, stance
 from core.plan import Span, Struck
 from core.progress import run
 from core.react import Hit, react
@@ -15,6 +15,7 @@ from core.situation import named
 from .figures import build
 from .test_balance import planned
 from .test_react import actor_of, clip_of, hit_on, standing
+from .test_sides import seen
 
 
 @pytest.fixture(scope="module")
@@ -30,21 +31,19 @@ def test_steps_to_the_side_do_not_cross(skeleton):
         ankle = found.ankle[..., :2] + plan.feet[..., :2]
         hips = found.hip[:, 0, :2] - found.hip[:, 1, :2]
         apart = np.einsum("ki,ki->k", ankle[:, 0] - ankle[:, 1], hips / np.linalg.norm(hips, axis=1)[:, None])
-        assert apart.min() > min(landing.APART, apart[0]) - 1e-6
+        assert apart.min() > min(sides.APART, apart[0]) - 1e-6
 
 
 def test_a_leg_struck_from_outside_swings_past_the_other(skeleton):
-    """Its foot may not go through the one that stands, however far the blow sends it."""
+    """Its foot may not go through the one that stands, however far the blow sends it: beside it it stays on its side,
+    and it gets across before it at most."""
     clip = clip_of(skeleton)
     reaction = hit_on(skeleton, "leg_outside", clip=clip, hit=Hit(25.0, impulse=70.0))
     (_, p), (_, own) = reaction.poses(clip), reaction.actor.canonical(clip)
-    right, left = (reaction.actor.first(f"foot.{s}") for s in "RL")
-    thighs = [reaction.actor.first(f"thigh.{s}") for s in "RL"]
-    side = (p[:, thighs[0]] - p[:, thighs[1]]) * [1.0, 1.0, 0.0]
-    side /= np.linalg.norm(side, axis=1)[:, None]
-    room, before = (np.einsum("ti,ti->t", x[:, right] - x[:, left], side) for x in (p, own))
+    room, along, wide = seen(reaction, p)
+    before, _, _ = seen(reaction, own)
     assert np.abs(room - before).max() > 0.03
-    assert (room - np.minimum(before, landing.APART)).min() > -0.03
+    assert (room - np.minimum(before, sides.least(along, wide))).min() > -0.03
 
 
 @pytest.mark.parametrize("preset", ["leg_front", "leg_back"])
