@@ -67,9 +67,8 @@ def _react(several):
     command.add_argument(
         "--key-tolerance", type=tolerance, default=0.0, metavar="DEG", help="fewer keys, off by so much; 0: all frames"
     )
-    command.add_argument(
-        "--then", metavar="FILE/ACTION", help="go over to this action afterwards (getting up): FILE, an action, or both"
-    )
+    text = "go over to this action afterwards (getting up): FILE, an action, or both; twice: to what fits better"
+    command.add_argument("--then", metavar="FILE/ACTION", action="append", help=text)
     command.add_argument(
         "--then-blend", type=seconds, metavar="S", help="in which it takes over; default 0.5"
     )

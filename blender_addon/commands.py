@@ -85,7 +85,7 @@ def react(options):
         hits = recipes.Recipe(_hits(options), key_tolerance=options.key_tolerance)
         opened = files.open_input(options.input, options.clip, options.armature, options.action)
         if options.then is not None:
-            then = takeover.bring(bpy.data.objects[opened.armature], options.then)
+            then = tuple(takeover.bring(bpy.data.objects[opened.armature], wanted) for wanted in options.then)
             hits = replace(hits, then=then, then_seconds=options.then_blend or hits.then_seconds)
         stumbled = _stumble(opened, hits, options) if options.stumble else None
         done = _react(opened, hits, watch, extend=not _is_blend(options.input), log=log)
@@ -103,6 +103,8 @@ def _require_together(options):
         if getattr(options, option) is not None and getattr(options, other) is None:
             text = "--{} has no effect without --{}. Give that too, or leave it out."
             raise SituationError(text.format(option.replace("_", "-"), other))
+    if len(options.then or ()) > 2:
+        raise SituationError("The panel has room for two actions to go over to. Give --then twice at most.")
 
 
 def library(options):

@@ -20,7 +20,7 @@ from ..core.blows import lasts
 from ..core.bodies import HEIGHT, measure
 from ..core.errors import ClipError
 from ..core.fall import fall
-from ..core.handover import PAUSE, hand_over
+from ..core.handover import hand_over, longest
 from ..core.progress import portion, run
 from ..core.react import Hit, Reaction, react
 from ..core.rotation import Array
@@ -43,7 +43,7 @@ class Job:
     plays: what happens where the clip is shorter than the
     reaction: "" | "plays on" | "repeated" | "held".  continuation: channels of the frames that we must add to the clip.
     body: what is simulated; the clip is of its bones, the channels of all.  posed: where controls move it, their values
-    for the reaction.  then: the action that takes the body over, and in how many seconds; None = none.
+    for the reaction.  then: the actions of which one takes the body over, and in how many seconds; None = none.
     """
 
     armature: str
@@ -60,7 +60,7 @@ class Job:
     continuation: Channels | None = None
     warnings: list[str] = field(default_factory=list)
     posed: control_rig.Posed | None = None
-    then: tuple[Clip, float] | None = None
+    then: tuple[tuple[Clip, ...], float] | None = None
 
     def solve(self, watch=None):
         """A generator: yields progress 0..1, returns the Reaction; on a control rig the controls follow it then.
@@ -186,7 +186,7 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
 
     hit: None = the situation's, a quarter into the clip.  further: (situation, hit) of those solved together with it.
     settings: bone name -> fields of `BoneSetting`.  roles: bone name -> role.
-    height: what the figure measures [m], 0 = as usual for its kind.  then: (action, seconds) that takes the body over.
+    height: what the figure measures [m], 0 = as usual for its kind.  then: (actions, seconds): one takes the body over.
     """
     rig.require_editable(armature)
     rig.require_posed(armature)
@@ -239,15 +239,15 @@ def _clip(context, armature, body, frames, found, falls):
     return clip, channels, "", None
 
 
-def _followed_by(context, armature, body, end, falls, name, seconds):
-    """((Clip of the action, seconds), frames after the reaction's end at which it may need keys, a loop all)."""
+def _followed_by(context, armature, body, end, falls, names, seconds):
+    """((Clips of the actions, seconds), frames after the reaction's end at which one may need keys, a loop all)."""
     if body.controlled:
         text = "The controls of '{}' can't go over to an action yet. Leave the action out, or bake the rig."
         raise ClipError(text.format(armature.name))
-    action = takeover.read(context, armature, body.skeleton, name)
-    length = max(action.times[-1] - action.times[0], seconds) + (PAUSE if falls else 0.0)
-    last = max(np.ceil(end + length * action.fps) + 1.0, context.scene.frame_end)
-    return (action, seconds), np.arange(np.floor(end) + 1.0, last + 1.0)
+    several = tuple(takeover.read(context, armature, body.skeleton, name) for name in names)
+    length = max(longest(action, seconds, falls) for action in several)
+    last = max(np.ceil(end + length * several[0].fps) + 1.0, context.scene.frame_end)
+    return (several, seconds), np.arange(np.floor(end) + 1.0, last + 1.0)
 
 
 def _moments(hits, rate) -> tuple[Array, Array]:

@@ -48,6 +48,7 @@ def draw(layout, armature):
     group = armature.parametric_dynamics
     column.prop_search(group, "then", bpy.data, "actions")
     if group.then:
+        column.prop_search(group, "then_or", bpy.data, "actions")
         column.prop(group, "then_seconds")
     column.operator("parametric_dynamics.blend_actions", text="Add Stumble Action").at_hit = True
 

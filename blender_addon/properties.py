@@ -46,6 +46,14 @@ class DYNAMICS_PG_settings(HitProperties, PropertyGroup):
         ),
         override=OVERRIDE,
     )
+    then_or: StringProperty(
+        name="Or",
+        description=(
+            "Another such action, as from the other side: the one that begins more like the body lies or stands takes "
+            "over. Empty: none"
+        ),
+        override=OVERRIDE,
+    )
     then_seconds: FloatProperty(
         name="Blend Over",
         description="Time in which the action takes the body over",

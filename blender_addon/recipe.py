@@ -20,7 +20,8 @@ class Recipe:
     hits: as planned, those that are switched off included.  bones: bone name -> the fields of `BoneSetting` that the
     user has set.  roles: bone name -> role.  height: of the figure [m], 0 = as usual.  blend: "COMBINE" or "REPLACE".
     key_tolerance: [deg] that bones may be off for the sake of fewer keys, 0 = a key at every frame.
-    then: name of the action that the body goes over to afterwards, "" = none; then_seconds: in which [s].
+    then: names of actions, to the one of which that fits best the body goes over afterwards; then_seconds: in which
+    [s].
     """
 
     hits: tuple[HitSetting, ...]
@@ -29,7 +30,7 @@ class Recipe:
     height: float = 0.0
     blend: str = "COMBINE"
     key_tolerance: float = 0.0
-    then: str = ""
+    then: tuple[str, ...] = ()
     then_seconds: float = 0.5
 
 
@@ -52,6 +53,8 @@ def loads(text):
         plain = json.loads(text)
         plain["hits"] = tuple(_loaded(entry) for entry in plain["hits"])
         plain["bones"] = {bone: {key: _tuples(v) for key, v in own.items()} for bone, own in plain["bones"].items()}
+        then = plain.get("then", ())
+        plain["then"] = tuple(then) if isinstance(then, list) else (then,) * bool(then)  # once one name
         return Recipe(**plain)
     except (ValueError, KeyError, TypeError, CoreError):
         raise SituationError("The reaction's settings can't be read. Set it up anew and update it.") from None

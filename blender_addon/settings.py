@@ -170,7 +170,7 @@ def recipe(armature):
         height=plain(group.height),
         blend=group.blend,
         key_tolerance=plain(group.key_tolerance),
-        then=group.then,
+        then=tuple(name for name in (group.then, group.then_or) if name),
         then_seconds=plain(group.then_seconds),
     )
 
@@ -218,7 +218,8 @@ def put(armature, made):
     else:
         put_hit(group, made.hits[0])
     group.height, group.blend, group.key_tolerance = made.height, made.blend, made.key_tolerance
-    group.then, group.then_seconds = made.then, made.then_seconds
+    group.then, group.then_or = (*made.then, "", "")[:2]
+    group.then_seconds = made.then_seconds
 
 
 def put_hit(holder, planned):

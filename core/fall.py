@@ -13,6 +13,7 @@ import numpy as np
 from . import hinges, limp, touch, tuning
 from .actor import Actor
 from .blows import Blow, Hit
+from .crumple import sunk
 from .drive import Stretch, Watch, drive, joined
 from .dynamics import forward
 from .errors import SituationError
@@ -69,8 +70,10 @@ class Falling(Stage):
         return KnockOut.of(self.blows)
 
     def followed(self, samples: Array, rotation: Array, position: Array) -> tuple[Array, tuple[Array, Array]]:
-        """The clip, slowing down to a standstill."""
-        return self.knock.slowed(samples, rotation, position)
+        """The clip, slowing down to a standstill while it sinks to its knees."""
+        times, poses = self.knock.slowed(samples, rotation, position)
+        gone = 1.0 - self.knock.pace(times)
+        return times, sunk(self.actor, self.model, self.base, poses, gone, self.knock.seconds)
 
     def forces(self, reference: Reference) -> list[Force]:
         """Muscles that go limp, the joints' ranges, the blow, the floor."""

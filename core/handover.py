@@ -1,10 +1,11 @@
 """Hand over: a body goes from where a reaction leaves it to another action, matched in pose and facing.
 
 The action is moved along the ground and turned about the vertical to where the body is; it begins at the frame whose
-pose, so moved, is nearest.  Both poses are blended joint by joint for a while, raised where that would go through the
-floor.
+pose, so moved, is nearest.  Of several the nearest takes over.  Both poses are blended joint by joint for a while, as
+high above the floor as both are.  A body that lies the other way up rolls over first, its limbs along it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,8 +15,9 @@ from .actor import Actor
 from .knockout import floor_of
 from .model import Model
 from .react import Reaction
-from .reference import to_joints, to_world
-from .rotation import Array, multiply, rotate, slerp
+from .reference import to_joints
+from .rolling import Roll
+from .rotation import Array, multiply, rotate, slerp, to_matrix
 from .skeleton import Clip
 from .support import smooth
 
@@ -23,6 +25,8 @@ PAUSE = 0.4  # [s] for which a body that has fallen lies still before it goes on
 ROOM = 0.3  # [s] of the action that must be left after the frame at which it begins
 UNLIKE = 0.25  # [m] that bodies may be off on average where the action begins
 LOOPS = 0.02  # [m] by which a loop may fail to meet itself
+THICK = 0.1  # [m] from its middle, in which a body's turn counts as it moves what is there
+HALF_TURN, BEGINS = 1.4, 0.8  # [s] that half a turn takes at least, and the part of it after which the action begins
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +36,7 @@ class HandOver:
     start: [s] when it begins.  seconds: in which it takes over.  times: (A,) [s] from its first frame on.
     rotation, position: world poses (A, n, 4), (A, n, 3) of it, moved to where the body is [m].
     surface, ground: points that stay above the height of the floor [m].
+    roll: how the body gets there.  waits: [s] for which the action stands at its first frame meanwhile.
     """
 
     start: float
@@ -41,11 +46,13 @@ class HandOver:
     position: Array
     surface: touch.Points
     ground: float
+    roll: Roll
+    waits: float = 0.0
 
     @property
     def end(self) -> float:
         """Time from which its last pose is held [s]."""
-        return self.start + max(self.seconds, float(self.times[-1]))
+        return self.start + max(self.seconds, self.waits + float(self.times[-1]))
 
     def takes(self, model: Model, times: Array, q: Array, p: Array) -> tuple[Array, Array]:
         """World poses (T, n, 4), (T, n, 3) at times (T,) [s], with the action over those given from its start on."""
@@ -54,17 +61,21 @@ class HandOver:
         if not taken.any():
             return q, p
         q, p = q.copy(), p.copy()
-        action = to_joints(model, *self._played(since[taken]))
+        played = self._played(since[taken])
+        action, below = to_joints(model, *played), to_joints(model, q[taken], p[taken])
         amount = smooth(since[taken] / self.seconds)
-        below = to_joints(model, q[taken], p[taken])
         turned = slerp(below[0], action[0], np.broadcast_to(amount[:, None], action[0].shape[:-1]))
-        moved = below[1] + amount[:, None, None] * (action[1] - below[1])
-        new_q, new_p = to_world(model, turned, moved)
-        low = [self.surface.world(*pose)[..., 2].min(axis=-1) for pose in ((q[taken], p[taken]), (new_q, new_p))]
-        deepest = np.where(amount < 1.0, low[0], self._deepest(since[taken]))  # what lay deeper needn't come up
-        new_p[..., 2] += np.maximum(np.minimum(self.ground, deepest) - low[1], 0.0)[:, None]
+        joints = turned, below[1] + amount[:, None, None] * (action[1] - below[1])
+        new_q, new_p = self.roll.blended(model, joints, (q[taken], p[taken]), played, amount, self.surface)
+        own, theirs, low = (self._lowest(*pose) for pose in ((q[taken], p[taken]), played, (new_q, new_p)))
+        high, least = (own + amount * (other - own) for other in (theirs, self._deepest(since[taken])))
+        new_p[..., 2] += (np.maximum(high, np.minimum(self.ground, least)) - low)[:, None]
         q[taken], p[taken] = new_q, new_p
         return q, p
+
+    def _lowest(self, q: Array, p: Array) -> Array:
+        """(T,) height of the lowest point at world poses."""
+        return np.asarray(self.surface.world(q, p)[..., 2].min(axis=-1))
 
     def _played(self, since: Array) -> tuple[Array, Array]:
         """The action's poses so long after its beginning, its last one held; straight between frames, which a cubic
@@ -75,39 +86,58 @@ class HandOver:
 
     def _deepest(self, since: Array) -> Array:
         """(T,) height of the lowest point in the deeper of the two frames between which the action is."""
-        low, (k, _) = self.surface.world(self.rotation, self.position)[..., 2].min(axis=-1), self._between(since)
+        low, (k, _) = self._lowest(self.rotation, self.position), self._between(since)
         return np.asarray(np.minimum(low[k], low[k + 1]))
 
     def _between(self, since: Array) -> tuple[np.ndarray, Array]:
         """(T,) the frames of the action before, and how far on the way to the next."""
-        at = np.clip(since, 0.0, self.times[-1])
+        at = np.clip(since - self.waits, 0.0, self.times[-1])
         k = np.clip(np.searchsorted(self.times, at, side="right") - 1, 0, len(self.times) - 2)
         return k, (at - self.times[k]) / (self.times[k + 1] - self.times[k])
 
 
-def hand_over(reaction: Reaction, clip: Clip, action: Clip, seconds: float, until: float) -> Reaction:
-    """The reaction, going over to the action.
+def hand_over(reaction: Reaction, clip: Clip, actions: Sequence[Clip], seconds: float, until: float) -> Reaction:
+    """The reaction, going over to that of the actions which begins most like it ends.
 
     A body that has fallen goes over after it lay still for PAUSE; one that returns, while the last of the reaction
-    fades.  clip: what the reaction is of, to its end at least.  action: the same skeleton's, at least two frames.
-    seconds: in which it takes over.  until: [s] up to which an action that loops is repeated.
+    fades.  clip: what the reaction is of, to its end at least.  actions: the same skeleton's, at least two frames each.
+    seconds: in which one takes over.  until: [s] up to which an action that loops is repeated.
     """
     actor = reaction.actor
     fallen = reaction.rest is not None
     start = float(reaction.times[-1]) + PAUSE if fallen else max(reaction.end - seconds, reaction.start)
-    now = np.array([int(np.argmin(np.abs(clip.times - start)))])
-    own = actor.canonical(clip)
+    now = int(np.argmin(np.abs(clip.times - start)))
     q, p = reaction.poses(clip)
-    there = q[now[0]], p[now[0]]
-    surface, theirs = touch.points(actor).figure, actor.canonical(action)
-    ground = floor_of(reaction.blows, surface, clip.times, own, reaction.start)
-    theirs = theirs[0], theirs[1] + [0.0, 0.0, ground - touch.floor(surface, *theirs)]
-    first, turn, shift, off = match(actor, there, theirs, action.times)
-    played = repeated(actor, action.times, *theirs, action.times[first] + until - start)
-    moved = multiply(turn, played[1][first:]), rotate(turn, played[2][first:]) + shift
-    then = HandOver(start, seconds, played[0][first:] - played[0][first], *moved, surface, ground)
+    there = q[now], p[now]
+    surface = touch.points(actor).figure
+    ground = floor_of(reaction.blows, surface, clip.times, actor.canonical(clip), reaction.start)
+    moved = [_grounded(actor.canonical(action), surface, ground) for action in actions]
+    found = [match(actor, there, theirs, action.times) for theirs, action in zip(moved, actions, strict=True)]
+    best = int(np.argmin([off for *_, off in found]))
+    action, (first, turn, shift, off) = actions[best], found[best]
+    times, *played = repeated(actor, action.times, *moved[best], action.times[first] + until - start)
+    rotation, position = multiply(turn, played[0][first:]), rotate(turn, played[1][first:]) + shift
+    roll = Roll.of(actor, there[0], rotation[0])
+    then = HandOver(start, seconds, times[first:] - times[first], rotation, position, surface, ground, roll)
+    if roll.over:
+        longer = max(seconds, HALF_TURN * abs(roll.angle) / np.pi)
+        position = position + roll.far(there, ground)
+        then = replace(then, position=position, seconds=longer, waits=BEGINS * longer)
     doubt = f"Where '{action.name}' takes over it is {100.0 * off:.0f} cm off. Choose an action that begins like that."
+    if roll.over:
+        doubt = f"The body lies the other way up than '{action.name}' begins: it rolls over first. Add one that fits."
     return replace(reaction, then=then, warnings=(*reaction.warnings, *([doubt] if off > UNLIKE else [])))
+
+
+def longest(action: Clip, seconds: float, fallen: bool) -> float:
+    """How long an action may show after a reaction's end [s]; arguments as in `hand_over`."""
+    roll = max(seconds, HALF_TURN) if fallen else 0.0
+    return (PAUSE if fallen else 0.0) + max(seconds, roll + float(action.times[-1] - action.times[0]))
+
+
+def _grounded(poses: tuple[Array, Array], surface: touch.Points, ground: float) -> tuple[Array, Array]:
+    """World poses (A, n, 4), (A, n, 3) with their floor at a height [m]."""
+    return poses[0], poses[1] + [0.0, 0.0, ground - touch.floor(surface, *poses)]
 
 
 def match(
@@ -115,13 +145,16 @@ def match(
 ) -> tuple[int, Array, Array, float]:
     """(frame, turn (4,), shift (3,), [m] off on average) by which one of poses (A, n, ...) comes nearest to a pose.
 
-    By the middles of the bodies, weighed by their masses.  The best turn about the vertical is known in closed form.
+    By the middles of the bodies and what is THICK around them, weighed by their masses: a body that lies on its face is
+    another than one on its back.  The best turn about the vertical is known in closed form.
     """
     mass = actor.masses.mass[actor.order]
-    weight = mass / mass.sum()
-    here, there = (p + rotate(q, 0.5 * actor.axis) for q, p in (pose, poses))
-    centre, centres = weight @ here, np.einsum("n,ani->ai", weight, there)
-    x, y = there - centres[:, None] * [1.0, 1.0, 0.0], here - centre * [1.0, 1.0, 0.0]
+    weight = np.tile(mass / mass.sum(), 4)
+    here, there = (_spread(actor, *own) for own in (pose, poses))
+    count, level = len(mass), np.array([1.0, 1.0, 0.0])
+    centre, centres = (np.einsum("n,...ni->...i", weight[:count], x[..., :count, :]) for x in (here, there))
+    middle = np.repeat([1.0, 0.0], [count, 3 * count])[:, None] * level
+    x, y = there - centres[:, None] * middle, here - centre * middle
     along = np.einsum("n,ani,ni->a", weight, x[..., :2], y[..., :2])
     across = np.einsum("n,an->a", weight, x[..., 0] * y[:, 1] - x[..., 1] * y[:, 0])
     angle = np.arctan2(across, along)
@@ -130,8 +163,14 @@ def match(
     off = np.sqrt(np.einsum("n,ani->a", weight, (rotate(turn[:, None], x) - y) ** 2))
     possible = times <= max(times[-1] - ROOM, times[0])
     best = int(np.argmin(np.where(possible, off, np.inf)))
-    shift = (centre - rotate(turn[best], centres[best])) * [1.0, 1.0, 0.0]
+    shift = (centre - rotate(turn[best], centres[best])) * level
     return best, turn[best], shift, float(off[best])
+
+
+def _spread(actor: Actor, q: Array, p: Array) -> Array:
+    """(..., 4 n, 3) middles of the bodies, then their three axes as long as THICK."""
+    axes = THICK * np.moveaxis(to_matrix(q), -1, 0)
+    return np.concatenate((p + rotate(q, 0.5 * actor.axis), *axes), axis=-2)
 
 
 def repeated(actor: Actor, times: Array, q: Array, p: Array, until: float) -> tuple[Array, Array, Array]:

@@ -23,6 +23,7 @@ WIDER = 1.5  # times the range that a tense body uses
 # Of a biped: where the limb points in the middle of its range [side, forward, up], and half of the range: swing forward
 # and back, swing sideways, twist [deg].
 MIDDLE = {"upper_arm": (0.75, 0.4, -0.55), "thigh": (0.25, 0.5, -0.87)}
+ALONG = {"upper_arm": 0.2, "forearm": 0.0, "thigh": 0.05, "shin": 0.0}  # how far limbs point aside that lie along
 BALL = {"upper_arm": (95.0, 85.0, 80.0), "thigh": (55.0, 50.0, 45.0)}
 FOLDED: Ranges = {"shin": (-2.0, 100.0), "foot": (35.0,)}  # calf on thigh, and the foot about how it stood [deg]
 STANDING = (60.0, 35.0, 35.0)  # of other figures' limbs, about how they stand
@@ -47,6 +48,29 @@ def limits(
     if stops := tuning.end_stops(actor, moving, inertia, reference):
         out.append(stops)
     return out
+
+
+def straight(actor: Actor) -> tuple[np.ndarray, Array]:
+    """(bodies (m,), joint rotations (m, 4)) of a body that lies stretched: the trunk as at rest, a biped's limbs along
+    it."""
+    skeleton, anatomy = actor.skeleton, actor.anatomy
+    world = np.empty((len(actor.names), 4))
+    bodies, joints = [], []
+    for body, role in enumerate(actor.roles):
+        bone, above = actor.order[body], int(actor.parent[body])
+        if above < 0:
+            world[body] = skeleton.rotation[bone]
+            continue
+        rest = multiply(conjugate(skeleton.rotation[actor.order[above]]), skeleton.rotation[bone])
+        world[body] = multiply(world[above], rest)
+        if base_role(role) in ALONG and _biped(actor):
+            outward = anatomy.left if role.endswith(".L") else -np.asarray(anatomy.left)
+            along = ALONG[base_role(role)] * outward - np.asarray(anatomy.up)
+            world[body] = multiply(between(rotate(world[body], actor.masses.axis[bone]), along), world[body])
+        if base_role(role) in (*ALONG, "spine", "neck", "head"):
+            bodies.append(body)
+            joints.append(multiply(conjugate(world[above]), world[body]))
+    return np.array(bodies, dtype=int), np.array(joints).reshape(-1, 4)
 
 
 def _middle(actor: Actor, bodies: np.ndarray) -> Array:

@@ -155,7 +155,7 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
     figure = verdict.figure_of(actor)
     soles = ground.soles(figure)
     feet = np.unique(soles.foot)
-    limbs = [limb for k in feet if (limb := _limb(actor, int(figure.bodies[k]))) is not None]
+    limbs = legs(actor)
     if len(limbs) < 2 or len(limbs) < len(feet):
         return None
     first = moment - int((moment - clip.times[0]) * RATE + 1e-6) / RATE
@@ -234,6 +234,13 @@ def _parties(roles: list[str]) -> tuple[tuple[int, ...], ...]:
     if sorted(roles) != sorted(diagonal):
         return tuple((leg,) for leg in range(len(roles)))
     return tuple(tuple(leg for leg, role in enumerate(roles) if diagonal[role] == side) for side in (0, 1))
+
+
+def legs(actor: Actor) -> list[Limb]:
+    """Those that end in feet."""
+    figure = verdict.figure_of(actor)
+    feet = figure.bodies[np.unique(ground.soles(figure).foot)]
+    return [limb for foot in feet if (limb := _limb(actor, int(foot))) is not None]
 
 
 def _limb(actor: Actor, foot: int) -> Limb | None:

@@ -139,7 +139,7 @@ def test_a_fallen_body_goes_over_to_an_action_and_back_off(fresh_scene):
     bpy.context.scene.frame_end = 260
     assert OPS.apply_hit_reaction(frame=8.0) == {"FINISHED"}
     record = rig.parametric_dynamics_reactions[0]
-    assert record.blend == "REPLACE" and recipe.loads(record.recipe).then == group.then
+    assert record.blend == "REPLACE" and recipe.loads(record.recipe).then == (group.then,)
     assert record.action.frame_range[1] == 260.0
     heads = joints(rig, np.arange(200.0, 255.0))[:, :, 0]
     head = list(rig.pose.bones.keys()).index("head")

@@ -227,3 +227,23 @@ def test_a_toe_that_dips_does_not_move_the_floor(actor, clip):
     dipped[10:14, :, 2] -= 0.05
     assert touch.floor(points, q, dipped) == pytest.approx(touch.floor(points, q, p), abs=0.004)
     assert Hit(1.0).ground is None
+
+
+def test_legs_give_way_over_feet_that_stay(actor, clip):
+    """What the body follows sinks by bent knees; with muscles that fade fast there is no time for it."""
+    slow = Falling(actor, clip, [(named("knock_out").with_changes(knock_out=1.5), HIT)], {}, {})
+    fast = Falling(actor, clip, [(named("knock_out").with_changes(knock_out=0.2), HIT)], {}, {})
+    sinks = []
+    for stage in (slow, fast):
+        times, plain = stage.knock.slowed(clip.times, *to_joints(stage.model, *actor.canonical(clip)))
+        (q, p), (own_q, own_p) = (to_world(stage.model, *poses) for poses in (stage.joints, plain))
+        feet = [i for i, role in enumerate(actor.roles) if role.startswith("foot")]
+        np.testing.assert_allclose(p[:, feet], own_p[:, feet], atol=1e-6)
+        np.testing.assert_allclose(q[:, feet], own_q[:, feet], atol=1e-9)
+        down = own_p[:, stage.base, 2] - p[:, stage.base, 2]
+        assert np.abs(down[times <= stage.knock.start + 1e-9]).max() < 1e-12, "nothing before the blow"
+        bend = np.degrees(hinges.bend(actor, stage.hinges, to_matrix(q[-1:]), p[-1:]))[0]
+        knees = bend[[actor.roles[i].startswith("shin") for i in stage.hinges.bodies]]
+        sinks.append((down[-1], knees.min()))
+    assert 0.2 < sinks[0][0] < 0.4 and sinks[0][1] > 60.0
+    assert 0.03 < sinks[1][0] < 0.1

@@ -53,7 +53,7 @@ def test_a_pose_is_found_wherever_it_lies_and_faces(actor, clip):
 
 def test_a_fallen_body_gets_up_where_it_lies(actor, clip, fallen):
     action = rising(fallen, clip)
-    up = hand_over(fallen, clip, action, SECONDS, 0.0)
+    up = hand_over(fallen, clip, [action], SECONDS, 0.0)
     assert up.then.start == pytest.approx(fallen.times[-1] + PAUSE) and not up.warnings
     q, p = up.poses(clip)
     before = clip.times <= up.then.start
@@ -72,15 +72,15 @@ def test_floors_of_different_heights_are_no_difference(actor, clip, fallen):
     """The action is filmed on a stage a metre up, the body lies on a floor that its blow says."""
     action = rising(fallen, clip)
     lifted = replace(action, position=action.position + np.array([0.0, 0.0, 1.0]) / actor.masses.scale)
-    up, plain = (hand_over(fallen, clip, x, SECONDS, 0.0) for x in (lifted, action))
+    up, plain = (hand_over(fallen, clip, [x], SECONDS, 0.0) for x in (lifted, action))
     np.testing.assert_allclose(up.poses(clip)[1], plain.poses(clip)[1], atol=1e-6)
     assert not up.warnings
     low = replace(fallen, blows=tuple(replace(blow, ground=-0.5) for blow in fallen.blows))
-    assert hand_over(low, clip, action, SECONDS, 0.0).then.ground == -0.5
+    assert hand_over(low, clip, [action], SECONDS, 0.0).then.ground == -0.5
 
 
 def test_an_action_unlike_the_pose_is_named(clip, fallen):
-    assert any("'Walk'" in text for text in hand_over(fallen, clip, replace(clip, name="Walk"), 0.5, 0.0).warnings)
+    assert any("'Walk'" in text for text in hand_over(fallen, clip, [replace(clip, name="Walk")], 0.5, 0.0).warnings)
 
 
 def test_a_standing_body_goes_over_while_its_reaction_fades(actor, clip):
@@ -89,7 +89,7 @@ def test_a_standing_body_goes_over_while_its_reaction_fades(actor, clip):
     head = actor.first("head")
     rotation = clip.rotation.copy()
     rotation[:, actor.order[head]] = multiply(rotation[:, actor.order[head]], exp(np.array([0.0, 0.3, 0.0])))
-    over = hand_over(reaction, clip, replace(clip, rotation=rotation), SECONDS, 8.0)
+    over = hand_over(reaction, clip, [replace(clip, rotation=rotation)], SECONDS, 8.0)
     assert over.then.start == pytest.approx(reaction.end - SECONDS)
     (q, p), (own_q, own_p) = over.poses(clip), reaction.poses(clip)
     before, after = clip.times <= over.then.start, clip.times >= over.then.start + SECONDS
@@ -111,3 +111,48 @@ def test_loops_go_on_and_others_do_not(actor, clip):
     assert step.max() < 1.5 * step.min() + 1e-9
     lift = walk[1] + np.outer(t, [0.0, 0.0, 1.0])[:, None]
     assert len(repeated(actor, t, walk[0], lift, 3.5)[0]) == 25
+
+
+@pytest.fixture(scope="module")
+def other_side(actor, clip, fallen):
+    """A get-up that begins the other way up: a body rolled by half a turn about its length."""
+    action = rising(fallen, clip)
+    q, p = actor.canonical(action)
+    pelvis, head = (actor.first(role) for role in ("pelvis", "head"))
+    way = (p[0, head] - p[0, pelvis]) * [1.0, 1.0, 0.0]
+    half = exp(np.pi * way / np.linalg.norm(way))
+    lies = multiply(half, q[0]), p[0, pelvis] + rotate(half, p[0] - p[0, pelvis])
+    before, after = (touch.points(actor).world(*pose)[..., 2].min() for pose in ((q[0], p[0]), lies))
+    lies[1][:, 2] += before - after
+    amount = np.minimum(np.arange(len(q)) / 10.0, 1.0)[:, None, None]
+    q, p = (a + amount * (b[-1] - a) for a, b in zip(lies, (q, p), strict=True))
+    q /= np.linalg.norm(q, axis=-1, keepdims=True)
+    return replace(action, name="Other", rotation=q[:, actor.body], position=p[:, actor.body] / actor.masses.scale)
+
+
+def test_of_several_actions_the_nearest_takes_over(actor, clip, fallen, other_side):
+    fits = rising(fallen, clip)
+    alone = hand_over(fallen, clip, [fits], SECONDS, 0.0)
+    for several in ([other_side, fits], [fits, other_side]):
+        up = hand_over(fallen, clip, several, SECONDS, 0.0)
+        assert not up.warnings and not up.then.roll.over
+        np.testing.assert_array_equal(up.poses(clip)[1], alone.poses(clip)[1])
+
+
+def test_a_body_that_lies_the_other_way_up_rolls_on_the_floor(actor, clip, fallen, other_side):
+    """Never in the air, never upright: what lies on the floor does so all the way, and the pelvis stays low."""
+    up = hand_over(fallen, clip, [other_side], SECONDS, 0.0)
+    then, pelvis = up.then, actor.first("pelvis")
+    assert then.roll.over and any("'Other' begins: it rolls over first" in text for text in up.warnings)
+    assert 1.0 < then.seconds < 1.5 and abs(np.degrees(then.roll.angle)) == pytest.approx(180.0, abs=30.0)
+    q, p = up.poses(clip)
+    rolls = (clip.times > then.start) & (clip.times < then.start + then.waits)
+    low = touch.points(actor).world(q[rolls], p[rolls])[..., 2].min(axis=-1)
+    assert np.abs(low - low[0]).max() < 0.01, "on the floor"
+    high = p[rolls][:, [pelvis, actor.first("chest"), actor.first("head")], 2] - then.ground
+    assert high.max() < 0.45, "it lies"
+    mass = actor.masses.mass[actor.order] / actor.masses.mass.sum()
+    centre = np.einsum("n,tni->ti", mass, p[rolls] + rotate(q[rolls], 0.5 * actor.axis))[:, :2]
+    thick = p[rolls][0, pelvis, 2] - then.ground
+    assert np.linalg.norm(centre[-1] - centre[0]) == pytest.approx(0.9 * np.pi * thick, rel=0.3), "as far as it rolls"
+    assert np.linalg.norm(np.diff(p[clip.times > then.start], axis=0), axis=-1).max() * clip.fps < 6.0, "no jump"

@@ -1,0 +1,101 @@
+"""A body on the floor rolls over: about its length, limbs and trunk straight half-way, on the floor at both ends.
+
+Blended joint by joint, half a turn would go about any axis and on whatever limbs stick out: in the air.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import limp, touch
+from .actor import Actor
+from .model import Model
+from .reference import to_world
+from .rotation import Array, between, conjugate, cross, exp, log, multiply, rotate, slerp
+
+Poses = tuple[Array, Array]
+
+ROLLS, LIES = np.radians(60.0), 0.7  # a trunk that turns more about its length rolls, and lies if no steeper than that
+ROUNDS = 3  # in which both ends find the floor
+UP = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True, eq=False)
+class Roll:
+    """How a body's base gets from one pose to another.
+
+    base: body.  along: (3,) unit vector up the trunk, its frame.  angle: [rad] about it, of the first poses.
+    over: whether the body lies and rolls over.  tucked: bodies (m,) and their joint rotations (m, 4) half-way.
+    """
+
+    base: int
+    along: Array
+    angle: float
+    over: bool
+    tucked: tuple[np.ndarray, Array]
+
+    @classmethod
+    def of(cls, actor: Actor, own: Array, goal: Array) -> "Roll":
+        """From one world pose's rotations (n, 4) to another's."""
+        base = max(actor.first("pelvis"), 0)
+        along = rotate(conjugate(actor.skeleton.rotation[actor.order[base]]), actor.sign * np.asarray(actor.anatomy.up))
+        ends = [rotate(q[base], along) for q in (own, goal)]
+        angle = float(_about(own[None, base], goal[None, base], along, 0.0)[1][0])
+        over = abs(angle) > ROLLS and max(abs(float(end[2])) for end in ends) < LIES
+        return cls(base, along, angle, over, limp.straight(actor))
+
+    def far(self, own: Poses, ground: float) -> Array:
+        """(3,) how far the trunk rolls along a floor of some height, from a world pose (n, 4), (n, 3) [m]."""
+        thick = max(float(own[1][self.base, 2]) - ground, 0.0)
+        return self.angle * thick * cross(rotate(own[0][self.base], self.along), UP)
+
+    def blended(self, model: Model, joints: Poses, own: Poses, goal: Poses, amount: Array, on: touch.Points) -> Poses:
+        """World poses (T, n, *) of blended joint poses, the base on its way by amount (T,) from its own pose to its
+        goal, world poses (T, n, *).  on: the points of the surface that lie on the floor."""
+        turned, moved = joints[0].copy(), joints[1].copy()
+        bodies, straight = self.tucked
+        tuck = self.over * (1.0 - np.cos(np.pi * amount) ** 4)
+        if self.over:
+            part = np.broadcast_to(tuck[:, None], (len(tuck), len(bodies)))
+            turned[:, bodies] = slerp(turned[:, bodies], np.broadcast_to(straight, turned[:, bodies].shape), part)
+        base, up, part = self.base, int(model.parent[self.base]), amount[:, None]
+        swing, roll = _about(own[0][:, base], goal[0][:, base], self.along, self.angle)
+        length = rotate(own[0][:, base], self.along)
+        q = multiply(exp(part * log(swing)), multiply(exp(part * roll[:, None] * length), own[0][:, base]))
+        p = own[1][:, base] + part * (goal[1][:, base] - own[1][:, base])
+        for _ in range(ROUNDS if self.over else 1):
+            turned[:, base], moved[:, base] = q, p
+            if up >= 0:
+                above = [x[:, up] for x in to_world(model, turned, moved)]
+                turned[:, base], moved[:, base] = (
+                    multiply(conjugate(above[0]), q),
+                    rotate(conjugate(above[0]), p - above[1]),
+                )
+            out = to_world(model, turned, moved)
+            q = multiply(exp(-(tuck * self._slope(q, p, on.world(*out)))[:, None] * _across(rotate(q, self.along))), q)
+        return out
+
+    def _slope(self, q: Array, p: Array, places: Array) -> Array:
+        """(T,) [rad] by which the lowest points (T, m, 3) above and below the base's middle rise along the trunk."""
+        way = cross(UP[None], _across(rotate(q, self.along)))
+        at = np.einsum("tmi,ti->tm", places - p[:, None], way)
+        high = places[..., 2]
+        ends = [np.argmin(np.where(side, high, np.inf), axis=1) for side in (at > 0.0, at <= 0.0)]
+        (a, b), (s, r) = ([np.take_along_axis(x, k[:, None], axis=1)[:, 0] for k in ends] for x in (high, at))
+        return np.asarray(np.arctan2(a - b, np.maximum(s - r, 1e-6)))
+
+
+def _across(length: Array) -> Array:
+    """(T, 3) horizontal unit vectors; turning about them by a small angle lifts the end of `length` (T, 3)."""
+    side = cross(length, UP[None])
+    return np.asarray(side / np.maximum(np.linalg.norm(side, axis=-1, keepdims=True), 1e-9))
+
+
+def _about(own: Array, goal: Array, along: Array, near: float) -> tuple[Array, Array]:
+    """The shortest turn (T, 4) between the lengths of two rotations (T, 4), and the roll (T,) about the first one's
+    that comes before it, within half a turn of `near` [rad]."""
+    length = rotate(own, along)
+    swing = between(length, rotate(goal, along))
+    turn = log(multiply(conjugate(swing), multiply(goal, conjugate(own))))
+    roll = np.einsum("ti,ti->t", turn, length)
+    return swing, near + np.remainder(roll - near + np.pi, 2.0 * np.pi) - np.pi
