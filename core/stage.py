@@ -24,6 +24,7 @@ from .situation import BoneSetting, Situation
 from .skeleton import Clip
 
 SUBSTEP, HALVINGS = 1.0 / 120.0, 5  # [s], and how often it may be halved for accuracy's sake
+FOLLOWERS = ("tail", "ear")  # swing along where anything is simulated and nothing else owns them
 COARSE = 0.1  # [s] between the poses at which inertias are averaged
 
 
@@ -114,6 +115,8 @@ class Stage:
         simulate, supporting = (
             {r for b in self.blows for r in getattr(b.situation, n)} for n in ("simulate", "support")
         )
+        follows = simulate and not any(blow.situation.falls for blow in self.blows)
+        simulate |= {role for role in FOLLOWERS if follows and not self._owned(role, fixed)}
         wanted = [base_role(r) in simulate for r in actor.roles]
         for blow in self.blows:
             wanted[blow.struck] = True
@@ -140,6 +143,10 @@ class Stage:
         moving = np.array(wanted)
         moving[support] = True
         return moving, base
+
+    def _owned(self, role: str, fixed: Mapping[str, str]) -> bool:
+        """Whether something else owns a body of a role."""
+        return any(n in fixed for n, r in zip(self.actor.names, self.actor.roles, strict=True) if base_role(r) == role)
 
     def reference(
         self, start: float, steps: int, h: float, before: float | None = None, last: Array | float = 0.0

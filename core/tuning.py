@@ -1,5 +1,7 @@
 """From an animator's numbers (hertz, ratios, degrees) to the simulator's: stiffness, damping, ranges."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from . import accuracy, curve
@@ -16,7 +18,8 @@ from .rotation import Array, conjugate, cross, rotate
 from .situation import BoneSetting, Situation
 
 # Joints between the trunk and a body, along the limbs.
-LEVEL = {"forearm": 1, "hand": 2, "finger": 3, "shin": 1, "foot": 2, "toe": 3}
+LEVEL = {"forearm": 1, "hand": 2, "finger": 3, "shin": 1, "foot": 2, "toe": 3, "ear": 1}
+ROWS = ("neck", "tail", "ear")
 SOFT = 0.25  # part of a range that is free: what follows brakes a limb long before its end
 LIMIT_FREQUENCY, LIMIT_RATIO = 8.0, 1.2
 STOP_FREQUENCY = 16.0  # of ends that a rig's author sets: Blender cuts off what goes beyond
@@ -44,12 +47,14 @@ def muscles(
     they change.
 
     From root to tip the `taper` makes limbs tauter joint by joint and brings their damping near to critical: tendons
-    hold a hand more than muscles do, and a light hand on a loose wrist whips.
+    hold a hand more than muscles do, and a light hand on a loose wrist whips.  n springs in a row give way n times as
+    far: a neck or tail is as firm in all as if it were one bone, however many its rig has.
     """
     taut = situation.taper ** np.array([float(LEVEL.get(base_role(role), 0)) for role in actor.roles])
+    firm = np.sqrt(_in_a_row(actor.roles))
     every, count = since[:, None], (len(since), len(taut))
-    f = np.broadcast_to(curve.over(situation.frequency, every) * taut, count).copy()
-    ratio = np.broadcast_to(1.0 - (1.0 - curve.over(situation.ratio, every)) / taut, count).copy()
+    f = np.broadcast_to(curve.over(situation.frequency, every) * taut * firm, count).copy()
+    ratio = np.broadcast_to((1.0 - (1.0 - curve.over(situation.ratio, every)) / taut) * firm, count).copy()
     if base >= 0:
         f[:, base] = curve.over(situation.base_frequency, since)
     for i, setting in enumerate(settings):
@@ -57,6 +62,12 @@ def muscles(
             if told is not None:
                 values[:, i] = curve.over(told, since)
     return (f, ratio) if np.ptp(f, axis=0).any() or np.ptp(ratio, axis=0).any() else (f[0], ratio[0])
+
+
+def _in_a_row(roles: Sequence[str]) -> Array:
+    """(n,) how many bones a body's neck, tail or ear has; 1 for all else."""
+    rows = [role if base_role(role) == "ear" else base_role(role) for role in roles]
+    return np.array([float(rows.count(row)) if base_role(row) in ROWS else 1.0 for row in rows])
 
 
 def muscle(

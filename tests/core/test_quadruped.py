@@ -108,3 +108,37 @@ def test_the_axis_of_a_leg_that_comes_to_bend_sideways_does_not_jump(bent):
     if np.sin(bent) > ik.BENT:
         near = np.cos(way) > ik.AGREES
         np.testing.assert_allclose(axis[near], about[near], atol=1e-9)
+
+
+def test_a_neck_of_three_bones_swings_as_one_of_a_single_bone():
+    """n springs in a row give way n times as far; they are n times as firm, damping and all."""
+    cut = {
+        "Neck": ("Spine2", (0, -0.4, 0.85), (0, -0.4 - 0.2 / 3, 0.9)),
+        "Neck2": ("Neck", (0, -0.4 - 0.2 / 3, 0.9), (0, -0.4 - 0.4 / 3, 0.95)),
+        "Neck3": ("Neck2", (0, -0.4 - 0.4 / 3, 0.95), (0, -0.6, 1.0)),
+        "Head": ("Neck3", (0, -0.6, 1.0), (0, -0.85, 1.0)),
+    }
+    ways = []
+    for changes in ({}, cut):
+        beast = build(DOG, skin=True, **changes)
+        clip = standing(beast)
+        reaction = hit_on(beast, "muzzle_punch", clip=clip, hit=Hit(25.0))
+        assert sum(role.startswith("neck") for role in reaction.actor.roles) == (3 if changes else 1)
+        (q, p), (own, at) = reaction.poses(clip), reaction.actor.canonical(clip)
+        i = reaction.struck
+        ways.append((p + rotate(q, reaction.point) - at - rotate(own, reaction.point))[:, i, 0])
+    one, three = ways
+    assert one.min() < -0.08 and one.max() > 0.02
+    assert three.min() == pytest.approx(one.min(), rel=0.25)
+    assert three.max() == pytest.approx(one.max(), rel=0.2)  # it would swing back by 0.7 more with springs of one each
+
+
+def test_a_tail_swings_along_and_is_left_to_what_owns_it(dog):
+    clip = standing(dog)
+    hit = Hit(25.0)
+    free = hit_on(dog, "croup_push", clip=clip, hit=hit)
+    assert 1.0 < free.peaks()["Tail2"] < 45.0
+    owned = hit_on(dog, "croup_push", clip=clip, hit=hit, fixed={"Tail1": "a constraint"})
+    assert not {"Tail1", "Tail2"} & set(owned.peaks()) and "Head" in owned.peaks()
+    velocities = hit_on(dog, "chest_front", clip=clip, hit=hit, drive="velocities", simulate=(), support=())
+    assert "Tail1" not in velocities.peaks()
