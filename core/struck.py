@@ -43,7 +43,7 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
                 continue
             lever = _lever(actor, blow, limb)
             strong = _strong(own) * lever
-            lost = strong * _weakened(found, blow, since, k, i)
+            lost = _strong(own) * _weakened(found, blow, since, k, i)
             weak[:, i] = np.maximum(weak[:, i], lost)
             sinks[:, i] = np.maximum(sinks[:, i], blow.situation.dip * lost)
             if found.down[k, i]:
@@ -79,8 +79,8 @@ def _strong(pulses: Sequence[Pulse]) -> float:
 
 
 def _lever(actor: Actor, blow: Blow, limb: Limb) -> float:
-    """Part of what a blow on a leg does that it does at its lever about the hip: all from the middle of the thigh on,
-    nothing at the hip itself, where the trunk takes it."""
+    """How far a blow on a leg flings its foot by its lever about the hip: all the way from the middle of the thigh on,
+    not at all at the hip itself, where the trunk takes the push."""
     if blow.struck != limb.upper:
         return 1.0
     axis = actor.axis[limb.upper]
