@@ -122,6 +122,14 @@ class BodyProperties:
         ),
         default=START.dip,
     )
+    shift: emphasis(
+        name="Shift",
+        description=(
+            "Times which the blow moves the body as a whole off its place, with steps to match: "
+            "1 what the physics gives, 0 the pelvis stays"
+        ),
+        default=START.shift,
+    )
     influence: StringProperty(
         name="Influence",
         description=(

@@ -100,6 +100,7 @@ def _hit(command):
     command.add_argument("--counter", type=number, metavar="G", help="times which bodies above a blow turn against it")
     command.add_argument("--whip", type=number, metavar="G", help="times which limbs that are not struck swing")
     command.add_argument("--dip", type=number, metavar="G", help="times which the body sinks on a leg that gives way")
+    command.add_argument("--shift", type=number, metavar="G", help="times which the body goes off its place")
     command.add_argument("--influence", type=row, metavar="'1 0.8 0.5'", help="what shows by joints from the blow")
     command.add_argument("--tone-curve", type=points, metavar="'0 0.3, 0.8 1'", help="tone of the muscles by seconds")
     command.add_argument("--envelope-curve", type=points, metavar="'0 1, 2 0'", help="part that shows by seconds")

@@ -166,8 +166,8 @@ OPTIONS = {  # of one hit -> its key in a file of hits
     "situation": "situation", "frame": "frame", "bone": "bone", "direction": "direction", "point": "offset",
     "blast": "origin", "impulse": "impulse", "strength": "strength", "striker": "striker", "angular": "angular",
     "gain": "gain", "seed": "seed", "drive": "drive", "end": "end", "ground": "ground",
-    "counter": "counter", "whip": "whip", "dip": "dip", "influence": "influence", "tone_curve": "tone_curve",
-    "ranges": "ranges", "light": "coupled",
+    "counter": "counter", "whip": "whip", "dip": "dip", "shift": "shift", "influence": "influence",
+    "tone_curve": "tone_curve", "ranges": "ranges", "light": "coupled",
 }  # fmt: skip
 
 

@@ -104,7 +104,7 @@ class DYNAMICS_PT_emphasis(SubPanel, Panel):
     def draw(self, context):
         group = settings.active(checks.armature_of(context))
         column = split(self.layout)
-        for name in ("counter", "whip", "dip", "influence"):
+        for name in ("counter", "whip", "shift", "dip", "influence"):
             column.prop(group, name)
 
 

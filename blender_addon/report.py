@@ -198,6 +198,7 @@ def _hit(job, blow, given):
         "counter": blow.situation.counter,
         "whip": blow.situation.whip,
         "dip": blow.situation.dip,
+        "shift": blow.situation.shift,
         "coupled": blow.situation.coupled,
         **about,
     }

@@ -19,7 +19,7 @@ from .recipe import Recipe
 FIRST = "shoulder_front"  # the situation that a new armature starts with
 CUSTOM = "CUSTOM"
 NUMBERS = ("along", "impulse", "gain", "contact", "frequency", "ratio", "base_frequency", "tone", "recovery", "share")
-NUMBERS += ("knock_out", "counter", "whip", "dip")
+NUMBERS += ("knock_out", "counter", "whip", "dip", "shift")
 CHOICES = ("drive", "end", "coupled")
 OVER_TIME = ("frequency", "ratio", "base_frequency", "tone", "share")  # of them may be curves
 LOADING = ("situation", "strength")

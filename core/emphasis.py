@@ -1,4 +1,5 @@
-"""An artist's gains on what a blow does away from where it lands: counter-rotation above it, and the whip of limbs.
+"""An artist's gains on what a blow does away from where it lands: counter-rotation above it, the whip of limbs, and
+the shift of the body as a whole.
 
 The simulation gives both (1).  A joint that nothing strikes is driven by the motion of what carries it alone; while
 angles are moderate its answer is linear: scaling the coupling would scale the joint's turn off the clip.  So the
@@ -29,9 +30,25 @@ def gains(actor: Actor, blows: Sequence[Blow], times: Array, standing: Sequence[
     asked = [_asked(actor, blow, standing) for blow in blows]
     if all((own == 1.0).all() for own in asked):
         return None
-    out = np.tile(asked[0], (len(times), 1))
+    return _blended(asked, blows, times)
+
+
+def shifted(travel: Array, blows: Sequence[Blow], times: Array, planned: bool) -> Array:
+    """The free base's travel (T, n, 3) besides its plan, times the gains on the body's shift.
+
+    planned: the plan of the feet has the gains too, so that a base which goes farther does so by it alone.
+    """
+    asked = [np.array(min(blow.situation.shift, 1.0) if planned else blow.situation.shift) for blow in blows]
+    if all(own == 1.0 for own in asked):
+        return travel
+    return _blended(asked, blows, times)[:, None, None] * travel
+
+
+def _blended(asked: Sequence[Array], blows: Sequence[Blow], times: Array) -> Array:
+    """(T, ...) gains of blows (...), each of which takes the place of the one before within TAKE."""
+    out = np.broadcast_to(asked[0], (len(times), *asked[0].shape)).copy()
     for blow, own in zip(blows[1:], asked[1:], strict=True):
-        out += smooth((times - blow.start) / TAKE)[:, None] * (own - out)
+        out += np.multiply.outer(smooth((times - blow.start) / TAKE), np.ones_like(own)) * (own - out)
     return out
 
 

@@ -97,8 +97,8 @@ class Falling(Stage):
 def _unheard(blows: Sequence[Blow], knocked: float) -> list[str]:
     """What a fall doesn't do of what is asked for."""
     out = []
-    if any((s.counter, s.whip, s.dip) != (1.0, 1.0, 1.0) for s in (blow.situation for blow in blows)):
-        out.append("A body that falls does as the physics has it: counter, whip and dip have no effect.")
+    if any({s.counter, s.whip, s.dip, s.shift} != {1.0} for s in (blow.situation for blow in blows)):
+        out.append("A body that falls does as the physics has it: counter, whip, dip and shift have no effect.")
     if not all(blow.situation.coupled for blow in blows):
         out.append("A body that falls is simulated as one: its bones are coupled.")
     if blows[0].start < knocked - 1e-6:

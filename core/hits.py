@@ -18,7 +18,7 @@ from .errors import SituationError
 from .situation import Situation
 
 # Keys of an entry that change its situation.
-OF_SITUATION = ("impulse", "contact", "along", "drive", "end", "knock_out", "counter", "whip", "dip",
+OF_SITUATION = ("impulse", "contact", "along", "drive", "end", "knock_out", "counter", "whip", "dip", "shift",
                 "influence", "tone_curve", "coupled", "envelope", "ranges")  # fmt: skip
 Vector = tuple[float, float, float]
 
@@ -139,7 +139,7 @@ def from_entry(entry: dict[str, Any], source: str) -> HitSetting:
     """A hit from its keys; `source` is named in errors.
 
     situation: a preset, a .toml file or all of one as a table, needed.  impulse, contact, along,
-    drive, end, knock_out, counter, whip, dip, influence, tone_curve, coupled, envelope, ranges: change it.
+    drive, end, knock_out, counter, whip, dip, shift, influence, tone_curve, coupled, envelope, ranges: change it.
     strike: [left, forward, up] of the figure, as the situation's direction.
     striker: [kg, m/s] or [kg, m/s, restitution].  All else as the fields of `HitSetting`.
     """

@@ -268,7 +268,7 @@ def _reaction(stage: Stage, parts: list[Stretch]) -> Reaction:
         weights=np.array([s.weight for s in stage.settings]) * np.max(shows, axis=0),
         times=times,
         turn=_emphasised(stage, parts, times, unwound(joined(turns))),
-        travel=joined(travels),
+        travel=emphasis.shifted(joined(travels), stage.blows, times, stage.footing is not None),
         moving=stage.moving,
         footing=stage.footing,
         substeps=sum(len(s.runs) - 1 for s in parts),

@@ -1,4 +1,5 @@
-"""What blows ask of the body's balance: the weight's push, and the plan by which the body gets over it."""
+"""What blows ask of the body's balance: the weight's push, times the artist's gain on the body's shift, and the plan by
+which the body gets over it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -35,7 +36,7 @@ def prepare(
     push, fell = np.zeros((len(found.times), 2)), False
     for i, own in enumerate(pulses):  # one after the other: what is caught of a blow doesn't depend on later ones
         legs = struck.legs(actor, found, blows[: i + 1], pulses[: i + 1])
-        more = _push(actor, found, own)
+        more = blows[i].situation.shift * _push(actor, found, own)
         play = partial(steps.plan, found, struck=legs, blows=spans[: i + 1])
         plan, caught = _caught(play, push, more)
         push, fell = push + caught * more, fell or caught < 1.0

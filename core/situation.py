@@ -68,6 +68,7 @@ class Situation:
     there on; () = all of it everywhere.
     counter, whip: times which bodies above the blow turn against it, and limbs that aren't struck swing, of what the
     physics gives; see `emphasis`.  dip: times which the body sinks on a leg that gives way; see `dip`.
+    shift: times which the blow moves the body as a whole off its place; see `recovery`.
     ranges: role -> legal angles [deg] instead of the usual ones; see `ranges`.
     end: "return" to the clip, "continue" with it where the body then is, or "stay" on the floor, knocked out.
     knock_out: [s] over which all muscles go limp where the body falls.
@@ -99,6 +100,7 @@ class Situation:
     counter: float = 1.0
     whip: float = 1.0
     dip: float = 1.0
+    shift: float = 1.0
     envelope: Envelope = field(default_factory=Envelope)
     ranges: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: MappingProxyType({}))
     bones: Mapping[str, BoneSetting] = field(default_factory=lambda: MappingProxyType({}))
@@ -108,7 +110,8 @@ class Situation:
         ranges |= {"taper": (0.1, 10.0), "falloff": (0.0, 1.0)}
         ranges |= {"recovery": (0.0, 60.0), "share": (0.0, 1.0), "base_frequency": (0.0, 200.0), "impulse": (-1e6, 1e6)}
         ranges |= {"along": (-10.0, 10.0), "gain": (0.0, 1000.0)}
-        ranges |= {"knock_out": (0.02, 2.0), "counter": (0.0, 3.0), "whip": (0.0, 3.0), "dip": (0.0, 3.0)}
+        ranges |= {"knock_out": (0.02, 2.0), "counter": (0.0, 3.0), "whip": (0.0, 3.0)}
+        ranges |= {"dip": (0.0, 3.0), "shift": (0.0, 3.0)}
         what = f"Situation '{self.name}'"
         _check_ranges(self, ranges, what)
         curve.check(self.tone_curve, f"{what}: tone_curve", 10.0)

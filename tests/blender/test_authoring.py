@@ -130,10 +130,11 @@ class TestShaping:
     def test_the_command(self, run, data, tmp_path):  # noqa: F811
         words = ("react", data / KAYKIT_CLIPS, "--situation", "chest_front", "--report", tmp_path / "r.json")
         shape = ("--counter", "0", "--whip", "0.5", "--influence", "1 1 0", "--tone-curve", "0 0.3, 0.3 1")
-        shape += ("--dip", "2", "--envelope-curve", "0 1, 0.2 1, 0.5 0", "--ranges", "neck 15", "--light")
+        shape += ("--dip", "2", "--shift", "0.5")
+        shape += ("--envelope-curve", "0 1, 0.2 1, 0.5 0", "--ranges", "neck 15", "--light")
         assert run(*words, *shape)[0] == 0
         facts = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
-        assert [facts["hit"][name] for name in ("counter", "whip", "dip")] == [0.0, 0.5, 2.0]
+        assert [facts["hit"][name] for name in ("counter", "whip", "dip", "shift")] == [0.0, 0.5, 2.0, 0.5]
         assert facts["peak_deg"]["head"] < 0.01 < facts["peak_deg"]["chest"]
         assert facts["peak_deg"]["lowerarm.r"] < 0.01 < facts["peak_deg"]["upperarm.r"] and not facts["hit"]["coupled"]
         length = facts["reaction_range"][1] - facts["reaction_range"][0]

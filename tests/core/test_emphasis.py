@@ -14,7 +14,7 @@ from core.situation import named
 from core.skeleton import Clip
 
 from .figures import DOG, build
-from .test_react import actor_of, clip_of
+from .test_react import actor_of, clip_of, standing
 
 RIGS = {"human": {}, "long": {"forearm.L": ("upper_arm.L", (0.46, 0.01, 1.45), (0.82, -0.02, 1.45)),
                               "hand.L": ("forearm.L", (0.82, -0.02, 1.45), (1.0, -0.02, 1.45))}}  # fmt: skip
@@ -150,6 +150,35 @@ def test_each_of_several_hits_has_its_own():
     assert big.min() > 1.3 and big.max() <= 2.0 + 1e-9
     factor = emphasis.gains(actor, reaction.blows, reaction.times)[:, neck]
     assert np.abs(np.diff(factor) / np.diff(reaction.times)).max() < 7.0 and factor[-1] == 2.0
+
+
+def shifted(skeleton, gain):
+    clip = standing(skeleton)
+    return run(react(actor_of(skeleton), clip, CHEST.with_changes(impulse=25.0, shift=gain), Hit(20.0))), clip
+
+
+def test_the_body_shifts_as_far_as_the_artist_likes():
+    """At 0 the pelvis keeps its place, trunk and arms still answer; at 2 the weight goes twice as far, by its plan."""
+    skeleton = build(skin=True)
+    made = {gain: shifted(skeleton, gain)[0] for gain in (0.0, 1.0, 2.0)}
+    pelvis, spine = made[1.0].footing.base, made[1.0].actor.names.index("spine.02")
+    assert not made[0.0].footing.plan.moves and not made[0.0].footing.plan.shift.any() and not made[0.0].travel.any()
+    assert all(np.degrees(np.linalg.norm(reaction.turn[:, spine], axis=-1).max()) > 1.0 for reaction in made.values())
+    far = {gain: np.linalg.norm(reaction.footing.plan.shift, axis=-1).max() for gain, reaction in made.items()}
+    assert far[1.0] > 0.02 and far[2.0] == pytest.approx(2.0 * far[1.0], rel=0.1)
+    np.testing.assert_array_equal(made[1.0].travel, shifted(skeleton, 1)[0].travel)
+    shown = [reaction.poses(standing(skeleton))[1][:, pelvis, :2] for reaction in made.values()]
+    still = made[0.0].actor.canonical(standing(skeleton))[1][:, pelvis, :2]
+    ways = [np.linalg.norm(own - still, axis=-1).max() for own in shown]
+    assert ways[0] < 1e-9 and ways[1] > 0.02 and ways[2] > 1.3 * ways[1]
+
+
+def test_a_body_without_a_plan_shifts_by_its_travel():
+    bare = build(skin=True, **{f"{r}.{s}": None for r in ("foot", "toe") for s in "LR"})
+    half, one, two = (shifted(bare, gain)[0].travel for gain in (0.5, 1.0, 2.0))
+    assert np.abs(one).max() > 0.005
+    np.testing.assert_array_equal(half, 0.5 * one)
+    np.testing.assert_array_equal(two, 2.0 * one)
 
 
 def test_the_clip_stays_exact_before_and_after():

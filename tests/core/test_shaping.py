@@ -184,6 +184,7 @@ def test_the_keys_survive_files_and_texts(tmp_path):
         counter=2.0,
         whip=0.5,
         dip=1.5,
+        shift=0.25,
         ranges={"neck": (12.5,), "forearm": (0.0, 120.0), "thigh.L": (20.0, 10.0, 5.0)},
         envelope=Envelope(curve=((0.0, 1.0), (1.0, 0.0))),
     )
