@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .dynamics import Kinematics
-from .forces import Force, Guide, Muscle, Track, WorldSpring, Wrench
+from .forces import Force, Guide, Heels, Muscle, Track, WorldSpring, Wrench
 from .ik import Limb, bend, braced, place, reach
 from .model import Model
 from .plan import Plan
@@ -13,6 +13,7 @@ from .reference import Reference, to_world
 from .resample import hermite, linear
 from .rotation import Array, conjugate, cross, exp, multiply, rotate, slerp
 from .sides import least
+from .spatial import apply
 from .stance import Stance
 from .support import smooth
 
@@ -21,6 +22,7 @@ SOFT = 0.3  # of how far hip and foot are off the clip's: as wide is the way int
 DEEPEST = 0.06  # [m] that the pelvis sinks at most for a leg that doesn't reach; what is left its heel rises
 RISE, SOFTER, STEEPEST = 0.3, 0.065, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
 FIND = 0.3  # [s] after landing in which the pelvis finds back into its range
+EASY = 0.05  # of what holds a heel down, where the body is before its foot
 GIVES = 0.015  # [m] how softly feet that move freely stay on their own side
 RAISED = 0.02  # [m] that a foot is up in a step of ours to be in the air
 SWINGING = 0.1  # how firmly a foot in the air is led, as part of one that stands
@@ -82,7 +84,8 @@ class Footing:
         feet[..., 2] += shift[:, None, 2]  # a body sinks together with its ground; `settled` bends the knees
         h = np.diff(grid)[:, None]
         rate, speed = np.diff(shift, axis=0) / h, np.diff(feet, axis=0) / h[..., None]
-        track = Track.of_clip(model, reference, self.feet, np.zeros((len(self.feet), 3)), kins)
+        tips = np.array([self._tip(limb) for limb in self.stance.limbs])
+        track = Track.of_clip(model, reference, self.feet, tips, kins)
         track = track.moved(feet[1:-1], speed[:-1], np.diff(speed, axis=0) / reference.kicks[:, None, None])
         down = hermite(self.stance.times, 1.0 * self.stance.down, np.clip(t[:-1], *self.stance.times[[0, -1]]))
         firm = (
@@ -90,6 +93,8 @@ class Footing:
             * hold[1:-1, :, None, None]
             * (SWINGING + (1.0 - SWINGING) * np.clip(down, 0.0, 1.0)[..., None, None])
         )
+        heels, lever = self._heels(kins[0], tips, shift[1:-1], feet[1:-1])
+        stiff, damped = (firm * (own + own[5, 5] * lever) for own in spring)
         mass = float(model.inertia[:, 5, 5].sum())
         tone = muscle.tone[:, self.base, None, None]
         own_K, own_D = (x[..., self.base, 3:, 3:] for x in (muscle.stiffness, muscle.damping))
@@ -98,7 +103,7 @@ class Footing:
         hips = np.array([limb.upper for limb in self.stance.limbs])
         return [
             Wrench(hips, np.zeros((len(hips), 3)), load),
-            WorldSpring(self.feet, firm * spring[0], firm * spring[1], track),
+            WorldSpring(self.feet, stiff, damped, track, tips, heels),
             Guide(
                 self.base,
                 tone * own_K,
@@ -108,6 +113,21 @@ class Footing:
                 mass * self.plan.pulled(0.5 * (grid[1:] + grid[:-1])) - load[..., 3:].sum(axis=1),
             ),
         ]
+
+    def _heels(self, kin: Kinematics, tips: Array, shift: Array, feet: Array) -> tuple[Heels, Array]:
+        """How feet turn about their toes, and how long they are about that axis [m^2], (K, L, 6, 6): a heel that stands
+        is pressed against the ground as toes are, and rises where the body is before it.
+
+        kin: of the clip.  tips: (L, 3) toes.  shift: (K, 3), feet: (K, L, 3) off the clip.
+        """
+        toes = apply(kin.R[:, self.feet], tips)
+        hips = np.array([limb.upper for limb in self.stance.limbs])
+        way = kin.p[:, hips] + shift[:, None] - kin.p[:, self.feet] - feet
+        before, axis = _before(toes, way)
+        lever = np.zeros((*before.shape, 6, 6))
+        across = np.linalg.norm(toes[..., :2], axis=-1)[..., None] * axis
+        lever[..., :3, :3] = across[..., :, None] * across[..., None, :]
+        return Heels(axis, 1.0 - (1.0 - EASY) * before), lever
 
     def led(self, model: Model, reference: Reference) -> Array:
         """(K + 1, 3) where the plan leads the base over a stretch of the clip, in its parent's frame."""
@@ -141,14 +161,14 @@ class Footing:
         bears, swings = (hermite(self.stance.times, x, seen) for x in (self.stance.bears, self.stance.swings))
         free = self._free(swings, feet, hold)
         targets = [(self._beside(i, clip[1], p, ankles, free[:, i]), turn) for i, (_, turn) in enumerate(targets)]
-        sunk = [bears[:, i] * _sunk(limb, clip[1], p, targets[i][0]) for i, limb in limbs]
+        sunk = [bears[:, i] * self._lacks(limb, clip[1], p, targets[i]) for i, limb in limbs]
         sunk = shows * DEEPEST * np.tanh(np.linalg.norm(sunk, ord=4, axis=0) / DEEPEST)
         way[:, 2] -= sunk
         p[:, carried, 2] -= sunk[:, None]
         up = model.parent[self.base]
         at[:, self.base] += way if up < 0 else rotate(conjugate(q[:, up]), way)
         for i, limb in limbs:
-            target, turn = self._risen(limb, clip[1], p, targets[i], bears[:, i])
+            target, turn = self._risen(limb, clip[1], p, targets[i], swings[:, i], hold[:, i])
             swing, lower = reach(limb, q, p, target, bend(limb, *clip))
             turn = slerp(turn, multiply(lower, q[:, limb.end]), swings[:, i])  # in the air an ankle goes with its leg
             place(model, limb, q, joints, swing, lower, turn)
@@ -190,23 +210,35 @@ class Footing:
         before, pushed = (GIVES * np.logaddexp(0.0, (m - x) / GIVES) for m, x in zip(most, (own, room), strict=True))
         return feet[leg] + (free * (pushed - before))[:, None] * side
 
-    def _risen(self, limb: Limb, clip: Array, p: Array, target: Poses, bears: Array) -> Poses:
-        """The foot's place and rotation, its heel risen as far as the leg doesn't reach; its toes stay where they are
-        as long as the body is before them."""
+    def _lacks(self, limb: Limb, clip: Array, p: Array, target: Poses) -> Array:
+        """(T,) how much lower a hip must get for its leg to reach, but for what its heel can rise."""
+        way = p[:, limb.upper] - target[0]
+        sunk = _lower(way, _reached(limb, clip, p, target[0], SOFT))
+        before, _ = _before(rotate(target[1], self._tip(limb)), way)
+        return np.asarray((1.0 - before) * sunk)
+
+    def _risen(self, limb: Limb, clip: Array, p: Array, target: Poses, air: Array, hold: Array) -> Poses:
+        """The foot's place and rotation where its leg doesn't reach: a heel rises over toes that stay where they are as
+        long as the body is before them; what is left the foot is lifted, or, in the air, drawn to its hip."""
         ankle, turn = target
-        rise = np.minimum(_sunk(limb, clip, p, ankle, SOFTER), RISE)
+        softness = SOFTER + air * hold * (SOFT - SOFTER)
+        hip, reached = p[:, limb.upper], _reached(limb, clip, p, ankle, softness)
+        toes = rotate(turn, self._tip(limb))
+        before, axis = _before(toes, hip - ankle)
+        steep = _steep(hip - ankle - toes, -toes, axis, reached)
+        roll = exp(((1.0 - air) * before * np.clip(steep, 0.0, STEEPEST))[:, None] * axis)
+        ankle = ankle + toes - rotate(roll, toes)
+        way = hip - ankle
+        far = np.maximum(np.linalg.norm(way, axis=-1), 1e-6)
+        drawn = air * np.maximum(1.0 - reached / far, 0.0)
+        ankle = ankle + drawn[:, None] * way
+        ankle[:, 2] += (1.0 - air) * np.minimum(_lower(way, reached), RISE)
+        return ankle, multiply(roll, turn)
+
+    def _tip(self, limb: Limb) -> Array:
+        """(3,) of a foot's toes, in its frame."""
         sole = self.stance.points[self.stance.owner == self.stance.limbs.index(limb)]
-        toes = rotate(turn, sole[np.argmax(np.linalg.norm(sole, axis=-1))])
-        length = np.maximum(np.linalg.norm(toes[:, :2], axis=-1), 1e-6)
-        ahead = toes * [1.0, 1.0, 0.0] / length[:, None]
-        before = np.einsum("ti,ti->t", p[:, limb.upper] - ankle, ahead) / length
-        deep = -toes[:, 2]  # the heel rises by length sin(x) + deep (cos(x) - 1)
-        steep = np.arcsin(np.clip((rise + deep) / np.hypot(length, deep), -1.0, 1.0)) - np.arctan2(deep, length)
-        up = np.array([0.0, 0.0, 1.0])
-        roll = exp((bears * smooth(before) * np.clip(steep, 0.0, STEEPEST))[:, None] * cross(up[None], ahead))
-        risen = ankle + toes - rotate(roll, toes)
-        risen[:, 2] = ankle[:, 2] + rise
-        return risen, multiply(roll, turn)
+        return np.asarray(sole[np.argmax(np.linalg.norm(sole, axis=-1))])
 
     def _deep(self, limb: Limb, q: Array, p: Array) -> Array:
         """(T,) how far a foot at a pose is in the ground [m]."""
@@ -216,8 +248,35 @@ class Footing:
         return np.asarray((self.stance.level[own] - height).max(axis=1))
 
 
-def _sunk(limb: Limb, clip: Array, p: Array, target: Array, softness: float = SOFT) -> Array:
-    """(T,) how much nearer hip and foot must get to each other's height for the leg to reach.
+def _before(toes: Array, way: Array) -> tuple[Array, Array]:
+    """How far a body is before a foot (...,), 1 where its hip is over the toes, and the axis (..., 3) about which the
+    heel then rises.  Toes that are not before their ankle raise nothing.
+
+    toes, way: (..., 3) to the toes and to the hip, from the ankle.
+    """
+    flat = toes * [1.0, 1.0, 0.0]
+    length = np.maximum(np.linalg.norm(flat, axis=-1), 1e-6)
+    ahead = flat / length[..., None]
+    along = np.einsum("...i,...i->...", way, ahead) / length
+    long = smooth(length / np.maximum(-toes[..., 2], 1e-6))
+    return np.asarray(long * smooth(along)), cross(np.array([0.0, 0.0, 1.0]), ahead)
+
+
+def _steep(hip: Array, ankle: Array, axis: Array, reached: Array) -> Array:
+    """(T,) by how much a foot must turn for its ankle to be so far from the hip (T,): as little as it can [rad].
+
+    hip, ankle: (T, 3) from the toes, about which it turns.  axis: (T, 3) unit, level.
+    """
+    along = np.einsum("ti,ti->t", hip, axis) * np.einsum("ti,ti->t", ankle, axis)
+    size = 0.5 * (np.einsum("ti,ti->t", hip, hip) + np.einsum("ti,ti->t", ankle, ankle) - reached**2) - along
+    flat = [x - axis * np.einsum("ti,ti->t", x, axis)[:, None] for x in (hip, ankle)]
+    most = np.maximum(np.linalg.norm(flat[0], axis=-1) * np.linalg.norm(flat[1], axis=-1), 1e-12)
+    turn = np.arctan2(np.einsum("ti,ti->t", cross(flat[1], flat[0]), axis), np.einsum("ti,ti->t", flat[0], flat[1]))
+    return np.asarray(turn - np.arccos(np.clip(size / most, -1.0, 1.0)))
+
+
+def _reached(limb: Limb, clip: Array, p: Array, target: Array, softness: Array | float) -> Array:
+    """(T,) how far a leg reaches towards its foot's place [m].
 
     clip, p: (T, n, 3) world positions.  The farther a leg is off the clip's, the softer it gets to its full length.
     """
@@ -228,6 +287,10 @@ def _sunk(limb: Limb, clip: Array, p: Array, target: Array, softness: float = SO
     soft = np.maximum(softness * np.linalg.norm(way - own, axis=-1), 1e-12)
     d = np.linalg.norm(way, axis=-1)
     most = np.maximum(np.linalg.norm(own, axis=-1), STRAIGHT * length)
-    reached = d - soft * np.logaddexp(0.0, (d - most) / soft)
+    return np.asarray(d - soft * np.logaddexp(0.0, (d - most) / soft))
+
+
+def _lower(way: Array, reached: Array) -> Array:
+    """(T,) how much lower a hip must get for its leg to reach.  way: (T, 3) from the foot to it."""
     across = np.einsum("ti,ti->t", way[:, :2], way[:, :2])
     return np.maximum(way[:, 2] - np.sqrt(np.maximum(reached**2 - across, 0.0)), 0.0)

@@ -29,7 +29,7 @@ from .step import Force, Step, Swift, deviation
 from .stop import EndStop
 from .strike import Striker
 from .swing import SwingTwist
-from .world import Track, WorldSpring
+from .world import Heels, Track, WorldSpring
 
 __all__ = [
     "Air",
@@ -46,6 +46,7 @@ __all__ = [
     "Force",
     "Ground",
     "Guide",
+    "Heels",
     "HingeFriction",
     "JointSpring",
     "Law",

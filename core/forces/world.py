@@ -1,6 +1,7 @@
 """Springs to the clip's pose in the world."""
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,18 +52,29 @@ class Track:
         return replace(self, position=self.position + way, twist=twist, acceleration=change)
 
 
+class Heels(NamedTuple):
+    """What turns more easily one way: axis: (K, m, 3) unit, world; part: (K, m) of the stiffness that resists a turn
+    about it in the positive sense."""
+
+    axis: Array
+    part: Array
+
+
 @dataclass(frozen=True, eq=False)
 class WorldSpring:
     """Holds bodies to the clip's pose in the world: planted feet.
 
-    bodies: (m,).  stiffness, damping: (m, 6, 6) or (K, m, 6, 6) at the body's origin, world axes, [angular, linear].
-    track: the clip's motion of the bodies' origins.
+    bodies: (m,).  stiffness, damping: (m, 6, 6) or (K, m, 6, 6) at a point of the body, world axes, [angular, linear].
+    track: the clip's motion of the points.  points: (m, 3) body frame, None = the bodies' origins.
+    heels: None = every turn is resisted alike.
     """
 
     bodies: np.ndarray
     stiffness: Array
     damping: Array
     track: Track
+    points: Array | None = None
+    heels: Heels | None = None
 
     @classmethod
     def of_clip(
@@ -78,17 +90,34 @@ class WorldSpring:
         return cls(bodies, K, D, Track.of_clip(model, reference, bodies, np.zeros((len(bodies), 3)), kins))
 
     def add(self, load: Load, step: Step) -> None:
-        """Wrench and impedance at the body's origin, moved to the shared frame."""
+        """Wrench and impedance at the point, moved to the shared frame."""
         k, h, kin, clip = step.k, step.h, step.kin, self.track
-        p = kin.p.take(self.bodies, axis=-2)
+        R, p = kin.R.take(self.bodies, axis=-3), kin.p.take(self.bodies, axis=-2)
+        if self.points is not None:
+            p = p + apply(R, self.points)
         at = to_point(p)
-        turn = vector(kin.R.take(self.bodies, axis=-3) @ np.swapaxes(clip.R[k], -1, -2))
+        turn = vector(R @ np.swapaxes(clip.R[k], -1, -2))
         e = np.concatenate((turn, p + kin.origin[..., None, :] - clip.position[k]), axis=-1)
         e_dot = apply(at, kin.V.take(self.bodies, axis=-2)) - clip.twist[k]
         K, D = table(self.stiffness, k, 3), table(self.damping, k, 3)
+        if self.heels is not None:
+            K, D = _eased(self.heels.axis[k], self.heels.part[k], turn, (K, D))
         Z = h * D + INERTIA * h**2 * K
         f = -apply(K, e) - apply(D, e_dot) + apply(Z, clip.acceleration[k])
         load.add_body(self.bodies, apply_T(at, f), np.swapaxes(at, -1, -2) @ Z @ at)
+
+
+def _eased(axis: Array, part: Array, turn: Array, spring: tuple[Array, Array]) -> list[Array]:
+    """Stiffness and damping (..., m, 6, 6) of which a part (m,) resists turns (..., m, 3) about an axis (m, 3) in the
+    positive sense."""
+    part = np.where(np.einsum("...mi,mi->...m", turn, axis) > 0.0, part, 1.0)
+    about = np.zeros(part.shape + (6, 6))
+    about[..., :3, :3] = axis[:, :, None] * axis[:, None, :]
+    out = []
+    for own, root in zip(spring, (np.sqrt(part), part**0.25), strict=True):  # the damping ratio stays
+        left = np.eye(6) - (1.0 - root)[..., None, None] * about
+        out.append(left @ own @ left)
+    return out
 
 
 def motions(model: Model, reference: Reference) -> tuple[Kinematics, Kinematics]:

@@ -1,0 +1,66 @@
+"""Feet that stand: what holds them turns about their toes, and how far a heel must rise for its leg to reach."""
+
+import numpy as np
+import pytest
+
+from core.footing import _steep
+from core.forces import Heels, Track, WorldSpring
+from core.model import State
+from core.rotation import exp, rotate
+
+from .test_forces import load_of, moment_of, one_body, standing, tumbling
+
+TOES = np.array([0.2, 0.0, -0.1])
+PART = 0.1
+
+
+def heeled(model, reference, points, stiffness=1e4, damping=1e2):
+    """Every body held at a point, easier to turn in the positive sense about the world's y axis."""
+    bodies = np.arange(model.n)
+    axis, part = np.tile([0.0, 1.0, 0.0], (reference.steps, model.n, 1)), np.full((reference.steps, model.n), PART)
+    K, D = (np.tile(size * np.eye(6), (model.n, 1, 1)) for size in (stiffness, damping))
+    return WorldSpring(bodies, K, D, Track.of_clip(model, reference, bodies, points), points, Heels(axis, part))
+
+
+def test_a_foot_that_follows_its_clip_feels_nothing(rng):
+    model, reference = tumbling()
+    force = heeled(model, reference, 0.2 * rng.normal(size=(model.n, 3)))
+    for k in (0, 20):
+        step = moment_of(model, reference, reference.state(k), k)
+        load = load_of(force, step)
+        held = load.wrench - np.einsum("nij,nj->ni", load.body_Z, _world(model, reference, k))
+        assert np.abs(held).max() < 1e-6 * np.abs(load.body_Z).max()
+
+
+def _world(model, reference, k):
+    """(n, 6) the clip's accelerations in the shared frame, velocity products included."""
+    step = moment_of(model, reference, reference.state(k), k)
+    return model.ancestor @ (step.passing.c + np.einsum("nij,nj->ni", step.kin.X, reference.acceleration[k]))
+
+
+@pytest.mark.parametrize(("turn", "part"), [(0.1, PART), (-0.1, 1.0)])
+def test_a_heel_rises_more_easily_than_it_sinks_and_toes_stay(turn, part):
+    """About its toes a foot is turned back by the heel's part; away from them its toes are held alike."""
+    model = one_body()
+    reference = standing(model, 2, 1.0 / 120.0)
+    q = exp(np.array([[0.0, turn, 0.0]]))
+    about = State(q, (TOES - rotate(q[0], TOES))[None], np.zeros((1, 6)))
+    force = heeled(model, reference, TOES[None])
+    wrench = load_of(force, moment_of(model, reference, about)).wrench[0]
+    np.testing.assert_allclose(wrench, [0.0, -1e4 * part * turn, 0.0, 0.0, 0.0, 0.0], atol=1e-9)
+    moved = State(q, about.position + [0.02, 0.0, 0.01], np.zeros((1, 6)))
+    wrench = load_of(force, moment_of(model, reference, moved)).wrench[0]
+    np.testing.assert_allclose(wrench[3:], [-200.0, 0.0, -100.0])
+
+
+def test_a_heel_rises_as_far_as_its_leg_lacks(rng):
+    """The ankle, turned about the toes by what is found, is as far from the hip as the leg reaches."""
+    ankle = np.tile(-TOES, (20, 1))
+    axis = np.tile([0.0, 1.0, 0.0], (20, 1))  # toes along x: the heel rises
+    hip = np.array([0.3, 0.0, 0.8]) + rng.uniform(-0.1, 0.1, (20, 3))
+    reached = np.linalg.norm(hip - ankle, axis=-1) - rng.uniform(0.0, 0.08, 20)
+    turn = _steep(hip, ankle, axis, reached)
+    assert (turn > -1e-9).all() and turn.max() > 0.2
+    there = rotate(exp(turn[:, None] * axis), ankle)
+    np.testing.assert_allclose(np.linalg.norm(hip - there, axis=-1), reached, atol=1e-12)
+    assert (there[:, 2] >= ankle[:, 2] - 1e-12).all()
