@@ -8,13 +8,14 @@ from here on.  How tall the figure is meant to be only scales gravity.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
 from .anatomy import Anatomy, hinge_axis
 from .bodies import HEIGHT, Bodies
 from .errors import SituationError
-from .model import FIXED, FREE, SPHERICAL, Model
+from .model import FIXED, FREE, SPHERICAL, Model, revolute
 from .roles import base_role
 from .rotation import Array, conjugate, multiply, rotate
 from .skeleton import Clip, Skeleton
@@ -94,10 +95,13 @@ class Actor:
         """(3,) gravity at canonical size [m/s^2]."""
         return np.array([0.0, 0.0, -GRAVITY * HEIGHT / self.height])
 
-    def model(self, moving: np.ndarray, base: int) -> Model:
-        """Model in which the bodies `moving` (n,) bool turn freely and the body `base` (or -1) also travels."""
+    def model(self, moving: np.ndarray, base: int, axes: Mapping[int, Array] = MappingProxyType({})) -> Model:
+        """Model in which the bodies `moving` (n,) bool turn freely, or about the one axis (3,), body frame, that `axes`
+        gives them, and the body `base` (or -1) also travels."""
         carried = self._carried_mass() > 0.0
         joints = [SPHERICAL if moving[i] and carried[i] else FIXED for i in range(len(moving))]
+        for i, axis in axes.items():
+            joints[i] = revolute(axis) if len(joints[i]) else FIXED
         if base >= 0:
             joints[base] = FREE
         return Model(self.names, self.parent, tuple(joints), self.inertia)

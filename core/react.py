@@ -17,6 +17,7 @@ from .curve import later
 from .drive import Stretch, Watch, drive, joined
 from .dynamics import forward, forward_light
 from .footing import Footing
+from .hanging import Hung, hang
 from .model import Model
 from .pace import FRESH, Pace
 from .progress import portion
@@ -52,6 +53,7 @@ class Reaction:
     rest: joint poses (n, 4), (n, 3) [m] in which the body stays from times[-1] on, whatever the clip does; None = it
     returns.
     then: what takes the body over afterwards, see `handover`; None = nothing.
+    hung: how arms turn besides that hang on a pose which is held; None = none does.
     """
 
     actor: Actor
@@ -68,6 +70,7 @@ class Reaction:
     parts: tuple["Reaction", ...] = ()
     rest: tuple[Array, Array] | None = None
     then: Then | None = None
+    hung: Hung | None = None
     warnings: tuple[str, ...] = field(default=())
 
     @property
@@ -174,6 +177,8 @@ class Reaction:
         q, p = to_joints(self.model, *own)
         turn, travel = self.deviation(times)
         q, p = multiply(q, exp(turn)), p + travel
+        if self.hung is not None:
+            q = multiply(q, exp(self.weights[:, None] * self.hung.turned(times)))
         if self.rest is not None:
             later = times >= self.times[-1]
             q[later], p[later] = self.rest
@@ -216,9 +221,13 @@ def react(
         gone = group[0][1].frame / clip.fps - stages[0].start if stages else 0.0
         own = {bone: {key: later(v, gone) for key, v in said.items()} for bone, said in (settings or {}).items()}
         stages.append(Stage(actor, clip, group, own, fixed or {}, before))
-    made = []
+    made, part = [], 1.0 / len(stages)
     for k, stage in enumerate(stages):
-        made.append((yield from portion(_solve(stage, watch), k / len(stages), 1.0 / len(stages))))
+        reaction = yield from portion(_solve(stage, watch), k * part, 0.5 * part if stage.holds else part)
+        if stage.holds:
+            steps = hang(stage, clip, fixed or {}, reaction.deviation)
+            reaction = replace(reaction, hung=(yield from portion(steps, (k + 0.5) * part, 0.5 * part)))
+        made.append(reaction)
     return made[0] if len(made) == 1 else _together(made)
 
 

@@ -147,6 +147,11 @@ class Situation:
         """Whether the body is knocked out and stays down."""
         return self.end == "stay"
 
+    @property
+    def held(self) -> bool:
+        """Whether the pose that the body reaches is held while the envelope runs."""
+        return self.envelope.mode == "hold" and not self.falls
+
     def with_changes(self, **changes: Any) -> "Situation":
         """A copy with some values changed."""
         return replace(self, **changes)

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import accuracy, casting, flesh, hinges, links, recovery, tuning
 from .actor import Actor
-from .blows import Hit, land, throttle
+from .blows import Blow, Hit, land, throttle
 from .dynamics import kinematics
 from .errors import SituationError
 from .forces import Bearing, Force, SwingTwist
@@ -43,7 +43,7 @@ class Stage:
         fixed: Mapping[str, str],
         before: float | None = None,
     ) -> None:
-        self.actor = actor
+        self.actor, self.user = actor, settings
         self.warnings: list[str] = []
         for situation, _ in hits:
             casting.meant(actor, situation)  # refuses bones that the rig lacks by their line, before the blow looks
@@ -57,7 +57,8 @@ class Stage:
             (blow, own) for blow, own in zip(self.blows, said, strict=True) if blow.situation.drive == "velocities"
         ]
         self.moving, self.base = self._cast(fixed, said)
-        self.model = actor.model(self.moving, self.base)
+        now = int(np.argmin(np.abs(clip.times - self.start)))
+        self.model = actor.model(self.moving, self.base, self._axes(q[now]))
         self.moving = np.array([len(j) > 0 for j in self.model.joints])
         if not self.moving.any():
             raise SituationError(
@@ -148,6 +149,28 @@ class Stage:
         """Whether something else owns a body of a role."""
         return any(n in fixed for n, r in zip(self.actor.names, self.actor.roles, strict=True) if base_role(r) == role)
 
+    def _axes(self, q: Array) -> dict[int, Array]:
+        """Body -> (3,) the one axis about which it turns, body frame: the document's joints, where a pose is held.
+
+        q: (n, 4) world rotations when the first blow lands.  Elbows and knees have axes of their own.
+        """
+        blow = self.blows[0]
+        if blow.situation.drive != "velocities" or not blow.situation.held:
+            return {}
+        told = casting.meant(self.actor, blow.situation)
+        bodies = [i for i in told if self.moving[i] and base_role(self.actor.roles[i]) not in hinges.UPPER]
+        return {i: self._axis(q, i, self.settings[i].angle, blow) for i in bodies}
+
+    def _axis(self, q: Array, body: int, angle: float, blow: Blow) -> Array:
+        """(3,) a link's axis in the body's frame, for world rotations (n, 4)."""
+        axis = links.axis(rotate(q[body], self.actor.axis[body]), angle, blow.axes)
+        return rotate(conjugate(q[body]), axis)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the pose that is reached is held, on a pelvis that stays with the clip."""
+        return self.base < 0 and all(blow.situation.held for blow in self.blows)
+
     def reference(
         self, start: float, steps: int, h: float, before: float | None = None, last: Array | float = 0.0
     ) -> Reference:
@@ -213,6 +236,5 @@ class Stage:
             for i in np.flatnonzero(self.moving):
                 rate = blow.told * np.radians(settings[i].velocity * settings[i].multiplier)
                 if rate:
-                    axis = links.axis(rotate(q[i], self.actor.axis[i]), settings[i].angle, blow.axes)
-                    twist[i, :3] += rate * rotate(conjugate(q[i]), axis)
+                    twist[i, :3] += rate * self._axis(q, int(i), settings[i].angle, blow)
         return State(state.rotation, state.position, twist)

@@ -22,7 +22,7 @@ from .ground import Ground
 from .guide import Guide
 from .limit import Limit
 from .medium import Air, Field, Wrench
-from .muscle import Muscle
+from .muscle import Muscle, weight
 from .pulse import Pulse
 from .spring import JointSpring, Law, OrientationSpring, PointSpring, Release
 from .step import Force, Step, Swift, deviation
@@ -69,4 +69,5 @@ __all__ = [
     "WorldSpring",
     "Wrench",
     "deviation",
+    "weight",
 ]

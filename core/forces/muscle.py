@@ -5,7 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..dynamics import Load
+from ..dynamics import Kinematics, Load
+from ..model import Model
 from ..rotation import Array
 from ..spatial import apply, apply_T
 from .spring import capped
@@ -20,7 +21,8 @@ class Muscle:
     the stiffness over time, or (K, 1); damping goes with its root so that the damping ratio stays.  ceiling: (n,) most
     torque of the spring [N m], inf = none.  share: (n,) or (K, n) part of the clip's inverse dynamics and of the weight
     carried.
-    feed_forward: (K, n, 6) inverse dynamics without gravity.  rate, pace: (n,) or (K, n) damping over inertia and
+    feed_forward: (K, n, 6) inverse dynamics without gravity.  borne: (K, n, 6) joint forces that carry the weight; None
+    = what carries it at the current pose.  rate, pace: (n,) or (K, n) damping over inertia and
     circular frequency [1/s], where they are known; without them springs are taken wholly at the end of the step.
     """
 
@@ -32,6 +34,7 @@ class Muscle:
     feed_forward: Array
     rate: Array | float = np.inf
     pace: Array | float = np.inf
+    borne: Array | None = None
 
     @cached_property
     def saturates(self) -> bool:
@@ -73,9 +76,9 @@ class Muscle:
         turning = own.inert[k] * (np.swapaxes(G, -1, -2) @ slope) + own.drag[k]
         if self.saturates:  # the impedance is cut alike: without any, a light body would chatter
             torque, turning = capped(torque, turning, self.ceiling)
-        weight = step.model.inward(step.kin.I[..., 3:] @ load.gravity)
-        carried = self.feed_forward[k] - apply_T(step.kin.X, weight)
-        force, Z = table(self.share, k, 1)[:, None] * carried, np.zeros(step.e.shape + (6,))
+        borne = -weight(step.model, step.kin, load.gravity) if self.borne is None else self.borne[k]
+        force = table(self.share, k, 1)[:, None] * (self.feed_forward[k] + borne)
+        Z = np.zeros(step.e.shape + (6,))
         force[..., :3] -= torque
         Z[..., :3, :3] = turning
         if (bodies := step.model.sliding).stop:
@@ -83,6 +86,11 @@ class Muscle:
             force[..., bodies, 3:] -= apply(own.travel[k], off)
             Z[..., bodies, 3:, 3:] = own.Z[k]
         load.add_joint(force, Z)
+
+
+def weight(model: Model, kin: Kinematics, gravity: Array) -> Array:
+    """(..., n, 6) what the weight of all that joints carry puts on them, body frame."""
+    return apply_T(kin.X, model.inward(kin.I[..., 3:] @ gravity))
 
 
 @dataclass(frozen=True, eq=False)

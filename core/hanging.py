@@ -1,0 +1,129 @@
+"""Arms that hang on a pose which is held.
+
+The document holds the pose in which his bones arrive while the envelope runs (de Heras Ciechomski 2001, 5.1); what is
+not simulated goes along rigidly.  He names the penetration that this makes as a wish (ch. 6): an arm that goes with a
+bent trunk meets the thighs that walk on.  So arms are simulated on that pose, as what they are: flesh that lies on
+flesh, carried by muscles that know the clip's pose, not the bent trunk's.
+"""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from . import stance, struck, tuning
+from .actor import Actor
+from .blows import Hit
+from .drive import drive, joined
+from .dynamics import forward
+from .flesh import ARM
+from .forces import Force, Muscle, weight
+from .forces.world import motions
+from .model import State
+from .pace import Pace
+from .reference import Reference, build, to_joints
+from .resample import hermite
+from .roles import base_role
+from .rotation import Array, conjugate, exp, log, multiply, unwound
+from .simulate import Run
+from .situation import BoneSetting, Situation
+from .skeleton import Clip
+from .stage import Stage
+from .support import smooth
+
+CLOSES = 0.3  # [s] at the end in which the last of their turns fades
+
+Deviation = Callable[[Array], tuple[Array, Array]]  # turn and travel (T, n, 3) at times (T,), as of a `Reaction`
+
+
+@dataclass(frozen=True, eq=False)
+class Hung:
+    """times: (K,) [s].  turn: (K, n, 3) of joints, on the right of what they follow, zero at both ends."""
+
+    times: Array
+    turn: Array
+
+    def turned(self, times: Array) -> Array:
+        """(T, n, 3) at any times [s]."""
+        return hermite(self.times, self.turn, np.clip(times, self.times[0], self.times[-1]))
+
+
+class Hanging(Stage):
+    """The stage on which arms (n,) bool hang on bodies that are led off the clip by the deviation."""
+
+    def __init__(
+        self,
+        actor: Actor,
+        clip: Clip,
+        hits: Sequence[tuple[Situation, Hit]],
+        settings: Mapping[str, Mapping[str, Any]],
+        arms: np.ndarray,
+        deviation: Deviation,
+    ) -> None:
+        self.arms, self.deviation = arms, deviation
+        tense = [(s.with_changes(drive="velocities", tone=1.0, tone_curve=()), hit) for s, hit in hits]
+        super().__init__(actor, clip, tense, settings, {})
+        self.own = to_joints(self.model, *actor.canonical(clip))
+
+    def _cast(self, fixed: Mapping[str, str], said: Sequence[list[BoneSetting]]) -> tuple[np.ndarray, int]:
+        return self.arms, -1
+
+    def _axes(self, *_: Any) -> dict[int, Array]:
+        return {}  # whatever their axes were, arms give way all round
+
+    def followed(self, samples: Array, rotation: Array, position: Array) -> tuple[Array, tuple[Array, Array]]:
+        """The clip with what leads the other bodies off it."""
+        turn, travel = self.deviation(samples)
+        return samples, (multiply(rotation, exp(turn)), position + travel)
+
+    def forces(self, reference: Reference) -> list[Force]:
+        """Muscles with the clip's weight, limits, and flesh that gives as in the clip: not as in the pose followed."""
+        start, h = float(reference.times[0]), float(reference.lengths[0])
+        clip = build(self.samples, *self.own, start, reference.steps, h, reference.before)
+        kin, _ = motions(self.model, clip)
+        out = super().forces(reference)
+        borne = -weight(self.model, kin, self.actor.gravity)
+        out = [replace(force, borne=borne) if isinstance(force, Muscle) else force for force in out]
+        return out if self.flesh is None else [*out[:-1], self.flesh.of_clip(kin)]
+
+    def kicked(self, state: State, time: float, reference: Reference) -> State:
+        """As it is: the blow is in what they hang on."""
+        return state
+
+
+def hang(
+    stage: Stage, clip: Clip, fixed: Mapping[str, str], deviation: Deviation
+) -> Generator[float, None, Hung | None]:
+    """Simulate the arms on what a stage's simulation holds, to the end; None where no arm hangs.  fixed: as in
+    `react.react`."""
+    arms = _arms(stage, clip, fixed)
+    if not arms.any():
+        return None
+    hits = [(blow.situation, blow.hit) for blow in stage.blows]
+    stage = Hanging(stage.actor, clip, hits, stage.user, arms, deviation)
+    end = max(blow.end for blow in stage.blows)
+    pace = Pace.returning(stage.blows, stage.finer)
+    parts = yield from drive(stage, end, pace, forward, lambda *_: False)
+    turns = [log(multiply(conjugate(part.reference.rotation), _rotations(part.runs))) for part in parts]
+    times = joined([part.reference.times for part in parts])
+    turn = unwound(joined(turns)) * smooth((end - times) / CLOSES)[:, None, None]
+    turn[:, ~stage.moving] = 0.0
+    return Hung(times, turn)
+
+
+def _arms(stage: Stage, clip: Clip, fixed: Mapping[str, str]) -> np.ndarray:
+    """(n,) bool, arms on bodies that move: not those that stand, that something else owns, or that are left out."""
+    actor, settings = stage.actor, stage.user
+    found = stance.read(actor, clip, stage.start)
+    standing = {i for limb in (found.limbs if found else ()) for i in struck.bodies(actor, limb)}
+    out = np.zeros(len(stage.moving), dtype=bool)
+    for i, name in enumerate(actor.names):
+        able = name not in fixed and settings.get(name, {}).get("simulated") is not False
+        hangs = stage.moving[tuning.upward(actor.parent, i)].any()
+        out[i] = base_role(actor.roles[i]) in ARM and i not in standing and able and hangs
+    return out
+
+
+def _rotations(runs: Sequence[Run]) -> Array:
+    return np.stack([run.state.rotation for run in runs])

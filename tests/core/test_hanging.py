@@ -1,0 +1,106 @@
+"""Arms on a pose that is held, and the document's joints of one axis."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import links
+from core.hanging import hang
+from core.pose import Envelope
+from core.progress import run
+from core.quality import bulk
+from core.quality.motion import grid, sampled
+from core.quality.verdict import figure_of, rest
+from core.react import Hit, react
+from core.reference import to_joints, to_world
+from core.rotation import conjugate, exp, multiply, rotate
+from core.situation import named
+from core.stage import Stage
+
+HELD = Envelope(0.1, 0.1, 2.5, "hold", 0.15)
+ARMS = ("upper_arm", "forearm", "hand")
+
+
+def told(name, multiplier=1.0):
+    """A preset with the document's velocities, as its files tell it."""
+    preset = named(name)
+    bones = {key: replace(bone, simulated=True, multiplier=multiplier) for key, bone in preset.bones.items()}
+    return preset.with_changes(drive="velocities", simulate=(), support=(), envelope=HELD, bones=bones)
+
+
+@pytest.fixture(scope="module")
+def held(actor, clip):
+    return run(react(actor, clip, told("shoulder_inside"), Hit(25.0)))
+
+
+def hangs(reaction):
+    """Roles of what hangs."""
+    turned = np.abs(reaction.hung.turn).max(axis=(0, 2)) > 0.0
+    return {reaction.actor.roles[i] for i in np.flatnonzero(turned)}
+
+
+def test_without_velocities_nothing_moves(actor, clip):
+    reaction = run(react(actor, clip, told("shoulder_inside", 0.0), Hit(25.0)))
+    for own, shown in zip(actor.canonical(clip), reaction.poses(clip), strict=True):
+        np.testing.assert_allclose(shown, own, atol=1e-9)
+
+
+def test_arms_lie_on_the_body_instead_of_going_through_it(actor, clip, held):
+    """An arm (in a T) is led down into the trunk and back: flesh keeps most of it out."""
+    arm, (q, _) = actor.first("upper_arm.L"), actor.canonical(clip)
+    now = int(np.argmin(np.abs(clip.times - held.start)))
+    inward = rotate(conjugate(q[now, arm]), -np.radians(110.0) * held.blows[0].axes[1])
+
+    def led(times):
+        turn = np.zeros((len(times), len(actor.names), 3))
+        turn[:, arm] = HELD(times - held.start)[:, None] * inward
+        return turn, np.zeros_like(turn)
+
+    stage = Stage(actor, clip, [(told("shoulder_inside"), Hit(25.0))], {}, {})
+    rigid, soft = led(clip.times)[0], run(hang(stage, clip, {}, led)).turned(clip.times)
+    assert depth(actor, clip, rigid) > 50.0
+    assert depth(actor, clip, rigid, soft) < 0.5 * depth(actor, clip, rigid)
+
+
+def depth(actor, clip, *turns):
+    """[%] of the judge's penetration, of joints that are turned off the clip (T, n, 3)."""
+    model = actor.model(np.ones(len(actor.names), dtype=bool), -1)
+    q, p = to_joints(model, *actor.canonical(clip))
+    for turn in turns:
+        q = multiply(q, exp(turn))
+    q, p = (x[:, actor.body] for x in to_world(model, q, p))
+    back, place = conjugate(clip.object_rotation)[:, None], abs(clip.scale) / actor.masses.scale * p
+    place = rotate(back, place - clip.object_position[:, None]) / clip.scale
+    figure, moments = figure_of(actor), grid(clip)
+    shown = sampled(figure, replace(clip, rotation=multiply(back, q), position=place), moments)
+    return bulk.penetration(shown, sampled(figure, clip, moments), rest(figure)).value
+
+
+def test_both_arms_hang_on_a_trunk(held):
+    assert hangs(held) == {f"{role}.{side}" for role in ARMS for side in "LR"}
+
+
+def test_it_begins_and_ends_on_the_clip(held):
+    times, turn = held.hung.times, held.hung.turn
+    assert (times[0], times[-1]) == pytest.approx((held.start, held.end))
+    assert not turn[0].any() and np.abs(turn[-1]).max() < 1e-12
+
+
+def test_an_arm_that_is_left_out_or_owned_goes_along(actor, clip):
+    names = {role: actor.names[actor.first(role)] for role in ("upper_arm.R", "forearm.R", "hand.R")}
+    left_out = {names["upper_arm.R"]: {"simulated": False}, names["forearm.R"]: {"simulated": False}}
+    reaction = run(react(actor, clip, told("chest_back"), Hit(25.0), left_out, {names["hand.R"]: "a constraint"}))
+    assert hangs(reaction) == {f"{role}.L" for role in ARMS}
+
+
+def test_held_bones_turn_about_one_axis(actor, clip, held):
+    """As the document's joints do; elbows bend about their own."""
+    q = actor.canonical(clip)[0][int(np.argmin(np.abs(clip.times - held.start)))]
+    for role, bone in told("shoulder_inside").bones.items():
+        i = actor.first(role)
+        if i < 0 or role == "forearm.L":
+            continue
+        axis = rotate(conjugate(q[i]), links.axis(rotate(q[i], actor.axis[i]), bone.angle, held.blows[0].axes))
+        along = np.abs(held.turn[-1, i] @ axis)
+        assert along > np.radians(1.0) and along == pytest.approx(np.linalg.norm(held.turn[-1, i]), rel=1e-6)
