@@ -119,11 +119,10 @@ def log_and_rate(q: Array) -> tuple[Array, Array]:
     """
     u, half, sine = _halved(q)
     ratio = half / sine
-    square = sine * sine
-    bend = np.where(square < 1e-8, 1.0 / 3.0, (1.0 - ratio * q[..., 0]) / np.maximum(square, 1e-8))
-    cross = skew(u)
-    G = ratio[..., None, None] * cross + bend[..., None, None] * (cross @ cross) + EYE
-    return (2.0 * ratio)[..., None] * u, G
+    bend = (1.0 - ratio * q[..., 0]) / np.maximum(half * half, 1e-300)  # errors of small angles are as small in G
+    e = ratio[..., None] * u
+    cross = skew(e)
+    return 2.0 * e, cross + bend[..., None, None] * (cross @ cross) + EYE
 
 
 def angle(a: Array, b: Array) -> Array:

@@ -66,9 +66,14 @@ class Limit:
         return np.square(self.soft * np.maximum(least, 0.0))
 
     @cached_property
-    def _kinds(self) -> tuple[np.ndarray, np.ndarray]:
+    def _kinds(self) -> tuple[slice | np.ndarray, slice | np.ndarray]:
         """Which are cones, and which are hinges."""
-        return np.flatnonzero(~self._hinge), np.flatnonzero(self._hinge)
+        return _together(np.flatnonzero(~self._hinge)), _together(np.flatnonzero(self._hinge))
+
+    @cached_property
+    def _hinged(self) -> tuple[np.ndarray, Array]:
+        """Bodies and axes of the hinges."""
+        return self.bodies[self._hinge], self.axis[self._hinge]
 
     @cached_property
     def _free(self) -> tuple[Array, Array]:
@@ -98,21 +103,26 @@ class Limit:
         k, (cones, hinges) = step.k, self._kinds
         length = np.maximum(x, 1e-12)
         u = ahead / length[..., None]
-        if len(hinges):
+        bodies, axis = self._hinged
+        if len(bodies):
             # a hinge's angle is e . axis, and its gradient not quite the axis where the joint gives way across it
-            axis, G = self.axis[hinges], step.rate.take(self.bodies[hinges], axis=-3)
-            u[..., hinges, :] = turned = apply_T(G, np.broadcast_to(axis, G.shape[:-1]))
-            along = e.take(hinges, axis=-2) * axis + late[hinges, None] * turned * rate.take(hinges, axis=-2)
+            u[..., hinges, :] = turned = apply_T(step.rate.take(bodies, axis=-3), axis)
+            along = e[..., hinges, :] * axis + late[hinges, None] * turned * rate[..., hinges, :]
             x[..., hinges] = along.sum(axis=-1)
         zone = np.where(x > 0.0, self._zones[0][k], self._zones[1][k])
         x = past(x, self._free[0][k], self._free[1][k])
         torque, Z = about(part, x, zone, (self.stiffness, self.damping), u, rate)
-        if len(cones):
+        if len(bodies) < len(self.bodies):
             # across the cone's radius the torque turns with the joint: without this it would swirl
-            swirl = inert * np.sqrt(np.einsum("...i,...i->...", torque, torque)) / length
-            across = EYE - u[..., :, None] * u[..., None, :]
-            Z[..., cones, :, :] += (swirl[..., None, None] * across)[..., cones, :, :]
+            pull, u = torque[..., cones, :], u[..., cones, :]
+            swirl = inert[cones] * np.sqrt(np.einsum("...i,...i->...", pull, pull)) / length[..., cones]
+            Z[..., cones, :, :] += swirl[..., None, None] * (EYE - u[..., :, None] * u[..., None, :])
         load.add_turn(self.bodies, torque, Z)
+
+
+def _together(rows: np.ndarray) -> slice | np.ndarray:
+    """Rows that follow each other as a slice, of which nothing needs to be copied."""
+    return slice(rows[0], rows[-1] + 1) if len(rows) and rows[-1] - rows[0] == len(rows) - 1 else rows
 
 
 def about(part: Taken, x: Array, zone: Array, spring: tuple[Array, Array], u: Array, w: Array) -> tuple[Array, Array]:

@@ -42,26 +42,25 @@ class Muscle:
         return bool(np.isfinite(self.ceiling).any())
 
     @cached_property
-    def _tables(self) -> dict[float, "Taken"]:
+    def _tables(self) -> dict[bytes, "Taken"]:
         return {}
 
-    def _taken(self, h: float, sliding: slice) -> "Taken":
-        """For steps of a length [s], of which few occur."""
-        if h not in self._tables:
-            slow = h * np.sqrt(self.tone)
-            late = stiff(slow * self.pace)
-            inert, drag = h * h * (INERTIA + (1.0 - INERTIA) * late), slow * implicit(slow * self.rate)
-            tone, root, late, inert, drag = (
-                np.broadcast_to(x, self.feed_forward.shape[:2])[..., None, None]
-                for x in (self.tone, np.sqrt(self.tone), h * late, inert, drag)
-            )
+    def _taken(self, kicks: Array, sliding: slice) -> "Taken":
+        """For steps (K,) of these lengths [s]."""
+        key = kicks.tobytes()
+        if key not in self._tables:
+            h, tone = kicks[:, None], np.broadcast_to(self.tone, self.feed_forward.shape[:2])
+            root = np.sqrt(tone)
+            late = stiff(h * root * self.pace)
+            inert, drag = h * h * (INERTIA + (1.0 - INERTIA) * late), h * root * implicit(h * root * self.rate)
+            tone, root, late, inert, drag = (x[..., None, None] for x in (tone, root, h * late, inert, drag))
             K, D = self.stiffness[..., :3, :3], self.damping[..., :3, :3]
             turning = tone * K, root * D, inert, drag * D, late[..., 0], np.any(late, axis=(1, 2, 3))
             tone, root, late, inert, drag = (x[:, sliding] for x in (tone, root, late, inert, drag))
             K, D = tone * self.stiffness[..., sliding, 3:, 3:], self.damping[..., sliding, 3:, 3:]
             travel = np.concatenate((K, late * K + root * D), axis=-1)
-            self._tables[h] = Taken(*turning, travel, inert * K + drag * D)
-        return self._tables[h]
+            self._tables[key] = Taken(*turning, travel, inert * K + drag * D)
+        return self._tables[key]
 
     def add(self, load: Load, step: Step) -> None:
         """Spring, damper, feed-forward and the weight at the current pose.
@@ -69,7 +68,7 @@ class Muscle:
         The spring pulls along the gradient of its energy e^T K e / 2: with the plain -K e a limb, ten times as easy to
         turn about its length as across, would turn itself up by a few tens of percent at large angles.
         """
-        k, own, G, w = step.k, self._taken(step.h, step.model.sliding), step.rate, step.e_dot[..., :3]
+        k, own, G, w = step.k, self._taken(step.reference.kicks, step.model.sliding), step.rate, step.e_dot[..., :3]
         e = step.e[..., :3] + own.late[k] * apply(G, w) if own.later[k] else step.e[..., :3]
         slope = own.spring[k] @ G
         torque = apply_T(slope, e) + apply(own.damper[k], w)
@@ -95,7 +94,7 @@ def weight(model: Model, kin: Kinematics, gravity: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """What of muscles doesn't depend on the state, for steps of one length.
+    """What of muscles doesn't depend on the state, at every step of a reference.
 
     spring, damper: (K, n, 3, 3) of turning, with the tone in them.  inert: (K, n, 1, 1) factor on the spring in the
     impedance [s^2].  drag: (K, n, 3, 3) the damper's part of that.

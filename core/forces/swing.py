@@ -163,7 +163,9 @@ class SwingTwist:
         gradient[..., 0, 1:] = _pair(growth * (share.real - 0.5j * swing / size * share.imag))
         gradient[..., 1, 0] = 1.0
         gradient[..., 1, 1:] = _pair(1j * grows / kept)
-        return np.stack((angle, twist), axis=-1), gradient @ self._into[:, 1:, 1:]
+        both = np.empty(gradient.shape[:-1])
+        both[..., 0], both[..., 1] = angle, twist
+        return both, gradient @ self._into[:, 1:, 1:]
 
 
 def swing_twist(d: Array) -> tuple[Complex, Array, Array]:
