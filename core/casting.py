@@ -22,7 +22,8 @@ def settings(actor: Actor, situation: Situation, user: Changes) -> list[BoneSett
     user: bone name -> fields of `BoneSetting`.  A bone that is neither of the rig nor of a role is refused by name.
     """
     said = meant(actor, situation)
-    return [replace(said.get(i, BoneSetting()), **user.get(name, {})) for i, name in enumerate(actor.names)]
+    out = [said.get(i, BoneSetting()) for i in range(len(actor.names))]
+    return [replace(own, **user[name]) if name in user else own for own, name in zip(out, actor.names, strict=True)]
 
 
 def meant(actor: Actor, situation: Situation) -> dict[int, BoneSetting]:

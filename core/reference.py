@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from .model import Model, State
-from .resample import hermite, rotations
+from .resample import poses
 from .rotation import Array, conjugate, exp, left, log, multiply, rotate
 from .spatial import apply
 
@@ -151,7 +151,7 @@ def build(
     """
     grid: Array = start + h * np.arange(-1.0, steps + 1.0)
     grid[0] = start - (before or h)
-    q, p = rotations(samples, rotation, grid), hermite(samples, position, grid)
+    q, p = poses(samples, rotation, position, grid)
     length = np.full((steps + 1, 1, 1), h)
     length[0] = before or h
     twist = twist_between(q[:-1], p[:-1], q[1:], p[1:], length)

@@ -45,6 +45,13 @@ def rotations(times: Array, q: Array, at: Array) -> Array:
     return normalize(hermite(times[near], continuous(q[near]), at))
 
 
+def poses(times: Array, q: Array, p: Array, at: Array) -> tuple[Array, Array]:
+    """`rotations` of q (T, n, 4) and `hermite` of p (T, n, 3) at once."""
+    near = _near(times, at)
+    both = hermite(times[near], np.concatenate((continuous(q[near]), p[near]), axis=-1), at)
+    return normalize(both[..., :4]), both[..., 4:]
+
+
 def _near(times: Array, at: Array) -> slice:
     """The samples that matter: those around and one more at both ends, for the tangents."""
     first, last = np.searchsorted(times, (np.min(at), np.max(at)), side="right")
