@@ -85,7 +85,7 @@ class Falling(Stage):
                                self.situation, self.settings, self.hinges, self.base)  # fmt: skip
         muscle = replace(muscle, share=left * muscle.share)
         share = left[:, 0] * tuning.carried(self.situation, times - self.start)
-        clip = actor.gravity, self.model, reference, passing
+        clip = actor.gravity, self.model, passing, muscle.feed_forward
         bearing = Bearing.of_clip(*clip, self.base, share, np.ones(len(times)))
         jointed = self.moving & (np.arange(self.model.n) != self.base)
         bent = hinges.bend(actor, self.hinges, kin.R, kin.p)

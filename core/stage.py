@@ -218,7 +218,7 @@ class Stage:
         if self.footing is not None:
             forces += self.footing.forces(self.model, reference, (kin, passing), tuning.foot_spring(actor), muscle)
         if self.base >= 0:
-            clip = actor.gravity, self.model, reference, passing
+            clip = actor.gravity, self.model, passing, muscle.feed_forward
             share = tuning.carried(situation, reference.times[:-1] - self.start)
             forces.append(Bearing.of_clip(*clip, self.base, share, grounded))
         forces += self.pulses

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics import Kinematics, Load
-from ..dynamics.inverse import of_motion
 from ..model import Model
-from ..reference import Reference
 from ..rotation import Array
 from ..spatial import apply, apply_T
 from .step import Step
@@ -35,18 +33,16 @@ class Bearing:
         cls,
         gravity: Array,
         model: Model,
-        reference: Reference,
         kin: Kinematics,
+        forward: Array,
         body: int,
         share: Array,
         grounded: Array,
     ) -> "Bearing":
-        """kin: of the clip in passing.  share, grounded: (K,)."""
-        wrench, left = (
-            _turned(kin.R[:, body], of_motion(model, kin, reference.acceleration, g)[:, body])
-            for g in (np.zeros(3), gravity)
-        )
-        return cls(body, wrench, wrench - left, share, grounded)
+        """kin: of the clip in passing.  forward: (K, n, 6) its inverse dynamics without gravity.  share, grounded:
+        (K,)."""
+        wrench, weight = (_turned(kin.R[:, body], w) for w in (forward[:, body], _weight(model, kin, body, gravity)))
+        return cls(body, wrench, weight, share, grounded)
 
     def add(self, load: Load, step: Step) -> None:
         """The base's joint force."""
@@ -54,11 +50,14 @@ class Bearing:
         back = np.swapaxes(kin.R[..., body, :, :], -1, -2)
         held = _turned(back, self.wrench[k] - (1.0 - self.grounded[k]) * self.weight[k])
         if self.grounded[k]:
-            mass = np.einsum("n,...nij->...ij", step.model.ancestor[:, body], kin.I[..., 3:])
-            held = held - self.grounded[k] * apply_T(kin.X[..., body, :, :], mass @ load.gravity)
-        force = np.zeros(step.e.shape)
-        force[..., body, :] = self.share[k] * held
-        load.add_joint(force)
+            held = held - self.grounded[k] * _weight(step.model, kin, body, load.gravity)
+        load.force[..., body, :] += self.share[k] * held
+
+
+def _weight(model: Model, kin: Kinematics, body: int, gravity: Array) -> Array:
+    """(..., 6) the weight of all that a body carries, about its origin, body frame."""
+    mass = np.einsum("n,...nij->...ij", model.ancestor[:, body], kin.I[..., 3:])
+    return apply_T(kin.X[..., body, :, :], mass @ gravity)
 
 
 def _turned(R: Array, wrench: Array) -> Array:

@@ -37,18 +37,22 @@ class Flesh:
         return replace(self, clip=kin)
 
     @cached_property
-    def _known(self) -> dict[bytes, tuple[Array, Array]]:
-        return {}
-
-    def _own(self, near: np.ndarray) -> tuple[Array, Array]:
-        """(K, len(near)) how deep those pairs are in each other in the clip [m], and how fast they go apart [m/s];
-        most pairs are never asked for."""
+    def _own(self) -> tuple[Array, Array, Array]:
+        """Of the clip: (K, P) how deep the pairs are in each other [m], and how fast they go apart [m/s]; (K, m, 2, 3)
+        cores.  Where nothing comes near nobody asks."""
         assert self.clip is not None
-        key = near.tobytes()
-        if key not in self._known:
-            depth, _, _, apart = self._met(self.clip, near)
-            self._known[key] = np.maximum(depth, 0.0) + MARGIN, apart
-        return self._known[key]
+        depth, _, _, apart = self._met(self.clip, np.arange(len(self.pairs)))
+        return depth, apart, self.capsules.cores(self.clip)
+
+    def _may_touch(self, step: Step, near: np.ndarray) -> np.ndarray:
+        """Those of the pairs that can touch as far as their ends are off the clip: no two of their points get nearer
+        by more than two of their ends do."""
+        depth, _, cores = self._own
+        off = self.capsules.cores(step.kin) - cores[step.k]
+        first, second = (off.take(self.pairs[near, side], axis=-3) for side in (0, 1))
+        nearer = first[..., :, None, :] - second[..., None, :, :]
+        most = np.sqrt(np.einsum("...i,...i->...", nearer, nearer).max(axis=(-2, -1)))
+        return near[(depth[step.k, near] + most > 0.0).reshape(-1, len(near)).any(axis=0)]
 
     def _met(self, kin: Kinematics, near: np.ndarray) -> tuple[Array, Array, Array, Array]:
         """`Capsules.nearest` of those pairs, and how fast they go apart (..., len(near))."""
@@ -64,12 +68,14 @@ class Flesh:
     def add(self, load: Load, step: Step) -> None:
         """Equal and opposite forces at the point between the two bodies of every pair that is pressed."""
         near = self.capsules.close(step.kin, self.pairs, self._reach)
+        if len(near) and self.clip is not None:
+            near = self._may_touch(step, near)
         if not len(near):
             return
         depth, normal, points, apart = self._met(step.kin, near)
         if self.clip is not None:
-            sunk, parting = self._own(near)
-            depth, apart = depth - sunk[step.k], apart - parting[step.k]
+            sunk, parting, _ = (x[step.k] for x in self._own)
+            depth, apart = depth - np.maximum(sunk[near], 0.0) - MARGIN, apart - parting[near]
         pressed = depth > 0.0
         if not pressed.any():
             return

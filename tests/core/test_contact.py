@@ -210,6 +210,21 @@ def test_flesh_brakes_arms_that_swing_together_and_keeps_momentum():
         np.testing.assert_allclose(load.wrench.sum(axis=0), 0.0, atol=1e-9)  # internal forces
 
 
+def test_pairs_are_left_out_only_where_they_cannot_touch(rng):
+    """What is told from how far their ends are off the clip, against where they are."""
+    model, place, capsules = two_arms()
+    reference = standing(model, 1, H, place)
+    flesh = Flesh(capsules, capsules.pairs(model), np.ones(1), np.ones(1), np.ones(1))
+    flesh = flesh.of_clip(kinematics(model, reference.arrivals()))
+    left_out = []
+    for size in np.linspace(0.0, 2.0, 200):
+        turn = multiply(reference.rotation[0], exp(size * rng.normal(size=(model.n, 3))))
+        step = moment_of(model, reference, State(turn, reference.position[0], reference.initial))
+        left_out.append(not len(flesh._may_touch(step, np.arange(1))))
+        assert not left_out[-1] or capsules.nearest(step.kin, flesh.pairs)[0][0] <= 0.0
+    assert all(left_out[:5]) and not all(left_out)
+
+
 def test_pairs_that_overlap_in_the_clip_are_judged_beyond_it():
     model, place, capsules = two_arms()
     place[:, 1] *= 0.3  # 7 cm apart, radii of 5 cm each
