@@ -15,6 +15,7 @@ from .rotation import Array, conjugate, exp, log, multiply
 from .soundness import idle, turns_idly
 from .spatial import apply
 
+MAD = 1e6  # [rad/s] from where on poses are lost, and tell nothing of inertia any more
 RETURN = 2.0  # [Hz] of prescribed joints that are off the clip
 
 Forward = Callable[[Model, Kinematics, Load], Array]
@@ -134,10 +135,11 @@ def _broken(model: Model, kin: Kinematics, load: Load) -> CoreError:
     """What is to be said where there are no accelerations: a joint moves no mass, or something went too fast."""
     H = mass_matrix(model, kin, load.body_Z)
     H = (H if load.Z is None else H + joint_impedance(model, load.Z)).reshape(-1, model.nv, model.nv)
-    for one in H[np.isfinite(H).all(axis=(-2, -1))]:
+    speed = np.nan_to_num(np.linalg.norm(kin.V[..., :3], axis=-1)).reshape(-1, model.n)
+    for one in H[np.isfinite(H).all(axis=(-2, -1)) & (speed.max(axis=-1) < MAD)]:
         if (dof := idle(one)) is not None:
             return turns_idly(model.names[model.dof_body[dof]])
-    speed = np.nan_to_num(np.linalg.norm(kin.V[..., :3], axis=-1)).reshape(-1, model.n).max(axis=0)
+    speed = speed.max(axis=0)
     text = "The simulation broke down: bone '{}' turned ever faster. Lower the blow or raise the bone's mass."
     return SimulationError(text.format(model.names[int(speed.argmax())]))
 
