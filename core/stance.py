@@ -165,7 +165,7 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
     flat = replace(motion, p=motion.p - (motion.p[..., :2] @ grade)[..., None] * [0.0, 0.0, 1.0])
     stand = ground.stand(flat)
     owner = np.searchsorted(feet, soles.foot)
-    planted = stand.down | _carried_along(flat, stand) if actor.anatomy.kind == "quadruped" else stand.down
+    planted = stand.down | _carried_along(flat, stand) if len(feet) > 2 else stand.down
     down, low = (np.stack([np.any(x[:, owner == i], axis=1) for i in range(len(feet))], axis=1)
                  for x in (planted, stand.bearing))  # fmt: skip
     down = np.stack([_steady(x) for x in down.T], axis=1)

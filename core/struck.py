@@ -57,7 +57,7 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
                 lands = found.lands(k, i)
                 knocks[k : (lands if lands >= 0 else k) + 1, i] = KNOCKED * strong * blow.direction[:2]
                 if not found.flies[k]:
-                    hold[:, i] *= _freed(found, since, blow.start, _ready(found, blow, k, i))
+                    hold[:, i] *= 1.0 - lever * (1.0 - _freed(found, since, blow.start, _ready(found, blow, k, i)))
     return Struck(weak, sinks, hold, knocks, tuple(sweeps))
 
 

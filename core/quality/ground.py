@@ -15,6 +15,7 @@ STILL = 0.15  # [m/s] slower ground doesn't move
 BAND, WIDER = 0.4, 0.25  # [m/s] and part of the ground's speed by which a standing foot may differ from it
 SKID = 0.05  # [s] for which a foot has to skid
 SOME = 150  # moments from which the ground's speed is taken
+LEVEL = 0.35  # of a leg's height that hands may stand above the feet, as for quadrupeds (`posture`)
 STAY = 0.3  # [s] that a body may be in the air
 
 
@@ -38,10 +39,9 @@ class Soles:
 
 @lru_cache(maxsize=8)
 def soles(figure: Figure) -> Soles:
-    """Ankle, ball and tip of every foot, of quadrupeds also of the hands; without feet the ends of all chains."""
+    """Ankle, ball and tip of every foot, and of hands that stand; without feet the ends of all chains."""
     actor = figure.actor
-    roles = ("foot", "hand") if actor.anatomy.kind == "quadruped" else ("foot",)
-    feet = figure.having(*roles)
+    feet = figure.having("foot", "hand") if _on_hands(figure) else figure.having("foot")
     if not len(feet):
         feet = np.array([k for k in range(len(figure.bodies)) if k not in figure.up], dtype=int)
     foot, points, kind = [], [], []
@@ -52,6 +52,18 @@ def soles(figure: Figure) -> Soles:
         points += ends
         kind += [hand, hand + 1, *[hand + 2] * (len(ends) - 2)]
     return Soles(np.array(foot, dtype=int), np.array(points), np.array(kind, dtype=int))
+
+
+def _on_hands(figure: Figure) -> bool:
+    """Whether hands are feet: a quadruped's, and those of more limbs that reach down as far at rest."""
+    actor, kind = figure.actor, figure.actor.anatomy.kind
+    if kind != "other":
+        return kind == "quadruped"
+    height = actor.skeleton.head[actor.order[figure.bodies]] @ actor.anatomy.up
+    hands, feet, hips = (height[figure.having(role)] for role in ("hand", "foot", "thigh"))
+    if not len(hands) or not len(feet) or not len(hips):
+        return False
+    return bool(abs(hands.mean() - feet.mean()) < LEVEL * abs(hips.mean() - feet.mean()))
 
 
 def _toes(figure: Figure, foot: int) -> list[Array]:

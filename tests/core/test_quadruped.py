@@ -142,3 +142,23 @@ def test_a_tail_swings_along_and_is_left_to_what_owns_it(dog):
     assert not {"Tail1", "Tail2"} & set(owned.peaks()) and "Head" in owned.peaks()
     velocities = hit_on(dog, "chest_front", clip=clip, hit=hit, drive="velocities", simulate=(), support=())
     assert "Tail1" not in velocities.peaks()
+
+
+def test_hands_of_more_than_four_limbs_are_feet_where_they_stand():
+    """An insect stands on all of its legs, a dinosaur on its hind ones."""
+    middle = {
+        "MidFrontUpperLeg.L": ("Spine1", (0.12, 0.1, 0.7), (0.2, 0.1, 0.4)),
+        "MidFrontLowerLeg.L": ("MidFrontUpperLeg.L", (0.2, 0.1, 0.4), (0.3, 0.1, 0.1)),
+        "MidFrontFoot.L": ("MidFrontLowerLeg.L", (0.3, 0.1, 0.1), (0.35, 0.1, 0.0)),
+    }
+    short = {
+        "FrontUpperLeg.L": ("Spine2", (0.12, -0.35, 0.7), (0.12, -0.3, 0.6)),
+        "FrontLowerLeg.L": ("FrontUpperLeg.L", (0.12, -0.3, 0.6), (0.12, -0.4, 0.55)),
+        "FrontFoot.L": ("FrontLowerLeg.L", (0.12, -0.4, 0.55), (0.12, -0.45, 0.53)),
+    }
+    for changes, legs in ((middle, 6), (short, 2)):
+        beast = build(DOG, skin=True, **changes)
+        actor = actor_of(beast)
+        assert actor.anatomy.kind == "other"
+        found = stance.read(actor, standing(beast), 1.0)
+        assert len(found.limbs) == legs and found.down.all()
