@@ -14,6 +14,7 @@ from . import hinges, limp, touch, tuning
 from .actor import Actor
 from .blows import Blow, Hit
 from .crumple import sunk
+from .curve import later
 from .drive import Stretch, Watch, drive, joined
 from .dynamics import forward
 from .errors import SituationError
@@ -22,7 +23,8 @@ from .forces.world import motions
 from .knockout import SLOWING, KnockOut, Ragdoll, floor_of, slowing
 from .model import State
 from .pace import FRESH, Pace
-from .react import Reaction
+from .progress import portion
+from .react import Reaction, react, together
 from .reference import Reference, to_joints
 from .resample import hermite, rotations
 from .rotation import Array, conjugate, log, multiply, unwound
@@ -43,8 +45,10 @@ class Falling(Stage):
         hits: Sequence[tuple[Situation, Hit]],
         settings: Mapping[str, Mapping[str, Any]],
         fixed: Mapping[str, str],
+        earlier: Reaction | None = None,
     ) -> None:
-        super().__init__(actor, clip, hits, settings, fixed)
+        self.earlier = earlier
+        super().__init__(actor, clip, hits, settings, fixed, None if earlier is None else earlier.blows[-1].start)
         if self.base < 0:
             raise SituationError(
                 f"The rig lacks a pelvis with legs that may move freely, so it can't fall ('{self.situation.end}'). "
@@ -56,7 +60,7 @@ class Falling(Stage):
                 f"Bone '{pelvis}' may turn only within its own limits, so the body can't lie down. "
                 f"Switch off its {' and its '.join(actor.limits[pelvis].said_by) or 'limits'}, or end with 'return'."
             )
-        self.warnings += _unheard(self.blows, self.knock.start)
+        self.warnings += _unheard(self.blows)
         surface = touch.points(actor)
         ground = floor_of(self.blows, surface, clip.times, actor.canonical(clip), self.knock.start)
         state = self._state(self.knock.start)
@@ -68,6 +72,10 @@ class Falling(Stage):
     def knock(self) -> KnockOut:
         """When and how the body goes limp."""
         return KnockOut.of(self.blows)
+
+    def seen(self, clip: Clip) -> tuple[Array, Array]:
+        """The clip, or what earlier hits have made of it."""
+        return super().seen(clip) if self.earlier is None else self.earlier.poses(clip)
 
     def followed(self, samples: Array, rotation: Array, position: Array) -> tuple[Array, tuple[Array, Array]]:
         """The clip, slowing down to a standstill while it sinks to its knees."""
@@ -94,15 +102,13 @@ class Falling(Stage):
         return [muscle, bearing, *ranges, *self.pulses, *self.ragdoll.forces(times)]
 
 
-def _unheard(blows: Sequence[Blow], knocked: float) -> list[str]:
+def _unheard(blows: Sequence[Blow]) -> list[str]:
     """What a fall doesn't do of what is asked for."""
     out = []
     if any({s.counter, s.whip, s.dip, s.shift} != {1.0} for s in (blow.situation for blow in blows)):
         out.append("A body that falls does as the physics has it: counter, whip, dip and shift have no effect.")
     if not all(blow.situation.coupled for blow in blows):
         out.append("A body that falls is simulated as one: its bones are coupled.")
-    if blows[0].start < knocked - 1e-6:
-        out.append("Hits before the knock-out are simulated with it, without planted feet.")
     return out
 
 
@@ -116,8 +122,34 @@ def fall(
     further: Sequence[tuple[Situation, Hit]] = (),
     watch: Watch | None = None,
 ) -> Generator[float, None, Reaction]:
-    """Simulate hits of which one at least knocks the body out, until it lies still; arguments as in `react.react`."""
-    stage = Falling(actor, clip, [(situation, hit), *further], settings or {}, fixed or {})
+    """Simulate hits of which one at least knocks the body out, until it lies still; arguments as in `react.react`.
+
+    Hits before the knock-out are what they would be without it, up to that moment.
+    """
+    hits = sorted([(situation, hit), *further], key=lambda one: one[1].frame)
+    knocked = next(one.frame for situation, one in hits if situation.falls)
+    first = [one for one in hits if one[1].frame < knocked - 1e-6]
+    if not first:
+        return (yield from _fall(actor, clip, hits, settings or {}, fixed or {}, watch))
+    steps = react(actor, clip, *first[0], settings, fixed, first[1:], watch)
+    earlier = yield from portion(steps, 0.0, 0.5)
+    gone = knocked / clip.fps - earlier.start
+    left = {bone: {key: later(v, gone) for key, v in said.items()} for bone, said in (settings or {}).items()}
+    steps = _fall(actor, clip, hits[len(first) :], left, fixed or {}, watch, earlier)
+    return together([earlier, (yield from portion(steps, 0.5, 0.5))])
+
+
+def _fall(
+    actor: Actor,
+    clip: Clip,
+    hits: Sequence[tuple[Situation, Hit]],
+    settings: Mapping[str, Mapping[str, Any]],
+    fixed: Mapping[str, str],
+    watch: Watch | None,
+    earlier: Reaction | None = None,
+) -> Generator[float, None, Reaction]:
+    """The hits from the knock-out on, after an earlier reaction."""
+    stage = Falling(actor, clip, hits, settings, fixed, earlier)
     landed = max(blow.start + blow.contact for blow in stage.blows)
     end = max(stage.knock.start + stage.knock.longest - SLOWING, landed + FRESH)
 

@@ -86,7 +86,7 @@ class Reaction:
     @property
     def displaced(self) -> Array:
         """(3,) how far off the clip the body goes on in the end, world [canonical m]."""
-        if self.parts:
+        if self.parts and self.rest is None:
             return np.sum([part.displaced for part in self.parts], axis=0)
         return np.zeros(3) if self.footing is None else self.weights[self.footing.base] * self.footing.plan.last
 
@@ -108,7 +108,8 @@ class Reaction:
     @property
     def uncaught(self) -> bool:
         """Whether a blow is stronger than feet can catch."""
-        return any(part.footing is not None and part.footing.fell for part in self.parts or (self,))
+        parts = () if self.rest is not None else self.parts or (self,)
+        return any(part.footing is not None and part.footing.fell for part in parts)
 
     def amount(self, times: Array) -> Array:
         """(T,) how much of the reaction shows at times [s]."""
@@ -167,7 +168,7 @@ class Reaction:
         for part in self.parts:
             shows = clip.times > part.start
             own = part.poses(clip)
-            q[shows], p[shows] = own[0][shows], own[1][shows] + gone
+            q[shows], p[shows] = own[0][shows], own[1][shows] + (gone if part.rest is None else 0.0)
             if part.footing is not None:
                 gone = gone + part.footing.carried(self.model)[:, None] * part.displaced
         return q, p
@@ -228,7 +229,7 @@ def react(
             steps = hang(stage, clip, fixed or {}, reaction.deviation)
             reaction = replace(reaction, hung=(yield from portion(steps, (k + 0.5) * part, 0.5 * part)))
         made.append(reaction)
-    return made[0] if len(made) == 1 else _together(made)
+    return made[0] if len(made) == 1 else together(made)
 
 
 def _solve(stage: Stage, watch: Watch | None) -> Generator[float, None, Reaction]:
@@ -297,23 +298,20 @@ def _emphasised(stage: Stage, parts: list[Stretch], times: Array, turn: Array) -
     return emphasis.scaled(turn, factor, room)
 
 
-def _together(parts: Sequence[Reaction]) -> Reaction:
-    """One reaction of several that follow each other."""
-
-    def joined(name: str) -> Array:
-        return np.concatenate([getattr(part, name) for part in parts])
-
+def together(parts: Sequence[Reaction]) -> Reaction:
+    """One reaction of several that follow each other; the last one says where the body stays."""
+    table: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in ("given", "times", "turn", "travel")
+    }
     return replace(
         parts[0],
         blows=tuple(blow for part in parts for blow in part.blows),
-        given=joined("given"),
+        **table,
         weights=np.max([part.weights for part in parts], axis=0),
-        times=joined("times"),
-        turn=joined("turn"),
-        travel=joined("travel"),
         moving=np.any([part.moving for part in parts], axis=0),
         substeps=sum(part.substeps for part in parts),
         warnings=tuple(dict.fromkeys(text for part in parts for text in part.warnings)),
         footing=None,
-        parts=tuple(parts),
+        parts=tuple(own for part in parts for own in part.parts or (part,)),
+        rest=parts[-1].rest,
     )

@@ -47,7 +47,7 @@ class Stage:
         self.warnings: list[str] = []
         for situation, _ in hits:
             casting.meant(actor, situation)  # refuses bones that the rig lacks by their line, before the blow looks
-        q, p = actor.canonical(clip)
+        q, p = self.seen(clip)
         self.blows = throttle([land(actor, clip, situation, hit, (q, p)) for situation, hit in hits], before)
         self.start = self.blows[0].start
         self.situation = self.blows[0].situation
@@ -83,6 +83,10 @@ class Stage:
                 "The blow is stronger than feet can catch: the body is caught as by a weaker one. "
                 "End with 'stay' to let it fall (--end stay)."
             )
+
+    def seen(self, clip: Clip) -> tuple[Array, Array]:
+        """World poses (T, n, 4), (T, n, 3) of the body when the blows land."""
+        return self.actor.canonical(clip)
 
     def followed(self, samples: Array, rotation: Array, position: Array) -> tuple[Array, tuple[Array, Array]]:
         """(times (T,), (rotation (T, n, 4), position (T, n, 3))) of what the bodies follow, from the clip's samples."""
