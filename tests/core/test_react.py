@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,13 +12,17 @@ from core.actor import Actor
 from core.anatomy import analyse
 from core.bodies import measure
 from core.diagnosis import Log
+from core.dynamics import balance, kinematics, with_twist
 from core.errors import ClipError, SimulationError, SituationError
 from core.pose import Envelope
 from core.progress import run
 from core.react import Hit, react
+from core.reference import passing
 from core.rotation import angle, exp, multiply, rotate, to_matrix
+from core.simulate import moment
 from core.situation import named
 from core.skeleton import Clip
+from core.spatial import apply
 from core.stage import Stage
 
 from .figures import build
@@ -340,3 +345,35 @@ def test_a_reaction_tells_what_turned_each_joint(skeleton, coupled):
     first = [parts[log.causes.index("Pulse")] for time, bone, _, parts in rows if bone == "upper_arm.L"][:12]
     assert max(first) > 10.0  # the blow
     assert run(react(actor, clip, situation, HIT)).turn.tobytes() == reaction.turn.tobytes()  # watching changes nothing
+
+
+def test_momentum_changes_by_blow_weight_feet_and_base(skeleton):
+    """Linear, and angular about the centre of mass: what the body gains is what acts on it from outside, with the
+    impedances' part in it; muscles, ranges and flesh between bodies give nothing."""
+    times, momentum, outside = [], [], []
+
+    def watch(stage, part, _):
+        model, reference, gravity, base = stage.model, part.reference, stage.actor.gravity, stage.base
+        forces = stage.forces(reference)
+        for k, (one, after) in enumerate(pairwise(part.runs)):
+            kin, last = kinematics(model, one.state), 0.0 if one.acceleration is None else one.acceleration
+            now, load = moment(model, reference, forces, gravity, one, kin)
+            a = model.ancestor @ (now.passing.c + apply(kin.X, after.acceleration))
+            wrench = (load.wrench - apply(load.body_Z, a)).sum(axis=0)  # on all bodies: those between them cancel
+            held = load.force[base] - load.Z[base] @ after.acceleration[base]
+            wrench += np.linalg.solve(kin.X[base].T, held)
+            at = with_twist(model, kin, passing(one.state.twist, last, float(reference.earlier[k])))
+            now_has = balance(model, at, gravity)
+            wrench[:3] -= np.cross(now_has.com - kin.origin, wrench[3:])
+            wrench[3:] += now_has.mass * gravity
+            times.append(reference.times[k])
+            momentum.append(now_has.momentum)
+            outside.append(wrench)
+
+    situation = named("shoulder_front").with_changes(envelope=Envelope(0.1, 0.2, 0.1, "continue", 0.4))
+    run(react(actor_of(skeleton), clip_of(skeleton), situation, HIT, watch=watch))
+    gained, force = np.array(momentum) - momentum[0], np.array(outside)
+    given = np.cumsum(0.5 * (force[1:] + force[:-1]) * np.diff(times)[:, None], axis=0)
+    most = np.abs(gained).max(axis=0)
+    assert most[4] > 25.0 and most[0] > 7.0  # [N s] along the blow, [N m s] about the axis across it
+    assert (np.abs(gained[1:] - given).max(axis=0) < 0.01 * np.repeat([most[:3].max(), most[3:].max()], 3)).all()
