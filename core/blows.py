@@ -60,6 +60,14 @@ class Hit:
     seed: int = 0
     ground: float | None = None
 
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not (value is None or isinstance(value, str) or np.isfinite(value).all()):
+                raise SituationError(f"The hit's {name} is not finite. Give it numbers that are.")
+        for name, amount in (("contact", self.contact), ("mass", self.mass), ("striker", (self.striker or [1.0])[0])):
+            if amount is not None and not amount > 0.0:
+                raise SituationError(f"The hit's {name} is {amount:g}. Give it more than 0.")
+
     @property
     def has_own_strength(self) -> bool:
         """Whether it says how strong it is."""

@@ -89,6 +89,8 @@ def measure(skeleton: Skeleton, anatomy: Anatomy, mass: Mapping[str, float] | No
 
 
 def _positive(name: str, value: float) -> float:
+    if value == np.inf:
+        raise ModelError(f"Bone '{name}' has an infinite mass. Give it one that is finite.")
     if not value > 0.0:
         raise ModelError(f"Bone '{name}' has no mass. Give it a mass above 0 kg.")
     return float(value)

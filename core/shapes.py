@@ -47,7 +47,7 @@ class Solid:
 
 def box(size: Array, density: float = DENSITY) -> Solid:
     """A box with edges size (3,) [m] about the origin."""
-    size = _positive("box", size)
+    size = _positive("A box", size, 3)
     mass = density * float(np.prod(size))
     square = size**2
     return Solid(mass, np.zeros(3), np.diag(mass / 12.0 * (square.sum() - square)))
@@ -55,7 +55,7 @@ def box(size: Array, density: float = DENSITY) -> Solid:
 
 def ellipsoid(radii: Array, density: float = DENSITY) -> Solid:
     """An ellipsoid with half-axes radii (3,) [m] about the origin."""
-    radii = _positive("ellipsoid", radii)
+    radii = _positive("An ellipsoid", radii, 3)
     mass = density * 4.0 / 3.0 * np.pi * float(np.prod(radii))
     square = radii**2
     return Solid(mass, np.zeros(3), np.diag(mass / 5.0 * (square.sum() - square)))
@@ -64,8 +64,10 @@ def ellipsoid(radii: Array, density: float = DENSITY) -> Solid:
 def capsule(axis: Array, radius: float, density: float = DENSITY) -> Solid:
     """A capsule whose core runs from the origin along `axis` (3,) [m]; its ends are half balls beyond it."""
     axis = np.asarray(axis, dtype=np.float64)
-    radius = float(_positive("capsule", np.array([radius]))[0])
+    radius = float(_positive("A capsule", np.array([radius]), 1)[0])
     length = float(np.linalg.norm(axis))
+    if axis.shape != (3,) or not np.isfinite(length):
+        raise ValueError(f"capsule: expected an axis of (3,) finite numbers, got {axis.tolist()}")
     volume, (axial, transverse) = polyhedron.capsule(length, radius)
     outer = np.outer(axis, axis) / max(length, 1e-300) ** 2
     return Solid(density * volume, 0.5 * axis, density * (axial * outer + transverse * (np.eye(3) - outer)))
@@ -76,6 +78,8 @@ def mesh(triangles: np.ndarray, vertices: Array, density: float = DENSITY) -> So
 
     Raises ModelError where the surface encloses nothing.
     """
+    if len(triangles) == 0:
+        raise ModelError("The mesh encloses no volume. Close it or give the bone a capsule.")
     corners = polyhedron.close(triangles, vertices)
     middle = vertices.mean(axis=0)  # far from the origin the moments would cancel
     volume, first, second = polyhedron.moments(corners - middle)
@@ -93,15 +97,20 @@ def thickened(inertia: Array, axis: Array, part: float = 0.1) -> Array:
     Armstrong and Green's cure for thin links (1985, section 5): about its length a bone is so easy to turn that it sets
     the step of the whole figure.
     """
-    u = axis / np.linalg.norm(axis, axis=-1, keepdims=True)
+    length = np.linalg.norm(axis, axis=-1, keepdims=True)
+    if not np.all(length > 0.0):
+        raise ValueError("thickened: expected axes with a length, got one without")
+    u = axis / length
     along = np.einsum("...i,...ij,...j->...", u, inertia, u)
     across = 0.5 * (np.trace(inertia, axis1=-2, axis2=-1) - along)
     more = np.maximum(part * across - along, 0.0)
     return inertia + more[..., None, None] * u[..., :, None] * u[..., None, :]
 
 
-def _positive(what: str, values: Array) -> Array:
+def _positive(what: str, values: Array, count: int) -> Array:
     values = np.asarray(values, dtype=np.float64)
-    if not np.all(values > 0.0):
-        raise ModelError(f"A {what} of size {values.tolist()} has no volume. Give it sizes above 0 m.")
+    if values.shape != (count,):
+        raise ValueError(f"{what}: expected {count} sizes, got shape {values.shape}")
+    if not np.all((values > 0.0) & np.isfinite(values)):
+        raise ModelError(f"{what} of size {values.tolist()} has no volume. Give it sizes above 0 m.")
     return values

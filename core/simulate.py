@@ -15,7 +15,7 @@ from .rotation import Array, conjugate, exp, log, multiply
 from .soundness import idle, turns_idly
 from .spatial import apply
 
-MAD = 1e6  # [rad/s] from where on poses are lost, and tell nothing of inertia any more
+FAR = 1.0  # [rad] turn of a body in a step that no motion of a body has
 RETURN = 2.0  # [Hz] of prescribed joints that are off the clip
 
 Forward = Callable[[Model, Kinematics, Load], Array]
@@ -114,11 +114,11 @@ def step(
             band = held or (kin, Factor.of(model, now.passing, load))
             u = band[1].forward(model, load)
     except np.linalg.LinAlgError:
-        raise _broken(model, kin, load) from None
+        raise _broken(model, kin, load, now.h) from None
     acceleration = load.prescribed + model.expand(u)
     twist = state.twist + now.h * acceleration
     if not np.isfinite(twist).all():
-        raise _broken(model, kin, load)
+        raise _broken(model, kin, load, now.h)
     rotation, position = advance(state, twist, float(reference.lengths[k]))
     rotation = _on_axes(model, reference.rotation[k + 1], rotation)
     fastest, apart = _fastest(kin.V), _fastest(model.outward(apply(kin.X, now.e_dot)))
@@ -131,12 +131,15 @@ def _fastest(V: Array) -> float:
     return float(np.einsum("...i,...i->...", w, w).max()) ** 0.5
 
 
-def _broken(model: Model, kin: Kinematics, load: Load) -> CoreError:
-    """What is to be said where there are no accelerations: a joint moves no mass, or something went too fast."""
+def _broken(model: Model, kin: Kinematics, load: Load, h: float) -> CoreError:
+    """What is to be said where there are no accelerations: a joint moves no mass, or something went too fast.
+
+    h: [s] of the step; where bodies have come to turn far in it, that is what went wrong.
+    """
     H = mass_matrix(model, kin, load.body_Z)
     H = (H if load.Z is None else H + joint_impedance(model, load.Z)).reshape(-1, model.nv, model.nv)
     speed = np.nan_to_num(np.linalg.norm(kin.V[..., :3], axis=-1)).reshape(-1, model.n)
-    for one in H[np.isfinite(H).all(axis=(-2, -1)) & (speed.max(axis=-1) < MAD)]:
+    for one in H[np.isfinite(H).all(axis=(-2, -1)) & (h * speed.max(axis=-1) < FAR)]:
         if (dof := idle(one)) is not None:
             return turns_idly(model.names[model.dof_body[dof]])
     speed = speed.max(axis=0)

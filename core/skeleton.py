@@ -96,6 +96,16 @@ class Clip:
                 raise ValueError(f"Clip.{name}: expected shape {shape}, got {got}")
         if t < 2:
             raise ClipError("The clip has fewer than two frames. Choose an action that moves.")
+        if not np.all(np.diff(self.frames) > 0.0):
+            raise ValueError("Clip.frames: expected ascending frames")
+        if not (np.isfinite(self.scale) and self.scale != 0.0):
+            raise ClipError(f"The armature object is scaled by {self.scale}. Give it a scale that is not 0.")
+        known = [np.isfinite(x).reshape(t, -1).all(axis=1) for x in (self.position, self.object_position)]
+        known += [np.any(np.isfinite(x) & (x != 0.0), axis=-1).reshape(t, -1).all(axis=1)
+                  for x in (self.rotation, self.object_rotation)]  # fmt: skip
+        if not np.all(known):
+            frame = self.frames[int(np.all(known, axis=0).argmin())]
+            raise ClipError(f"At frame {frame:g} a bone has no pose that can be shown. Repair the action's keys there.")
 
     @property
     def times(self) -> Array:

@@ -25,6 +25,10 @@ class Pulse:
     duration: float
     couple: Array | None = None
 
+    def __post_init__(self) -> None:
+        if not self.duration > 0.0:
+            raise ValueError(f"Pulse: expected a duration above 0, got {self.duration}")
+
     def fraction(self, t: float, h: float) -> float:
         """Part of the impulse that falls into [t, t + h]: the exact integral, so the whole is delivered at any h."""
 

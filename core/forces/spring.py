@@ -25,9 +25,13 @@ class Release:
     high: float
     power: float = 2.0
 
+    def __post_init__(self) -> None:
+        if not (0.0 <= self.low < self.high and self.power > 0.0):
+            raise ValueError(f"Release: expected 0 <= low < high and a power above 0, got {self}")
+
     def __call__(self, size: Array) -> Array:
         """(...) part of the stiffness that is left at the spring force `size` (...)."""
-        rest = (self.high - size) / max(self.high - self.low, 1e-12)
+        rest = (self.high - size) / (self.high - self.low)
         return np.clip(rest, 0.0, 1.0) ** self.power
 
 
@@ -54,6 +58,8 @@ class Law:
     def __post_init__(self) -> None:
         if not (self.exponent >= 1.0 and self.rate_exponent >= 1.0 and self.valley > 0.0 and self.rate_valley > 0.0):
             raise ValueError("Law: exponents must be at least 1 and valleys above 0")
+        if not (np.min(self.stiffness, initial=0.0) >= 0.0 and np.min(self.damping, initial=0.0) >= 0.0):
+            raise ValueError("Law: stiffness and damping must be numbers from 0 on")
 
     def __call__(self, k: int, h: float, d: Array, rate: Array) -> tuple[Array, Array]:
         """(force, z), (..., m, 3) each, in step k of length h at the deviation d and its rate on arrival.

@@ -33,6 +33,12 @@ class Striker:
     normal: Array | None = None
     time: float = 0.0
 
+    def __post_init__(self) -> None:
+        if not self.mass > 0.0:
+            raise ValueError(f"Striker: expected a mass above 0, got {self.mass}")
+        if self.normal is not None and not np.linalg.norm(self.normal) > 0.0:
+            raise ValueError("Striker: expected a normal with a length, got one without")
+
     def add(self, load: Load, step: Step) -> None:
         """The whole impulse in the step in which the time lies."""
         if step.t <= self.time < step.t + step.h:

@@ -210,9 +210,19 @@ def test_settings_may_change_over_time():
     np.testing.assert_allclose([law(k, 0.0, d, v)[0][0, 0] for k in (0, 1)], [-1.0, -3.0])
 
 
-def test_wrong_exponents_are_refused():
-    with pytest.raises(ValueError, match="exponents"):
-        Law(np.ones((1, 3)), np.ones((1, 3)), exponent=0.5)
+def test_wrong_settings_are_refused():
+    one = np.ones((1, 3))
+    for wrong, text in (
+        (lambda: Law(one, one, exponent=0.5), "exponents"),
+        (lambda: Law(np.nan * one, one), "stiffness"),
+        (lambda: Law(one, -one), "damping"),
+        (lambda: Release(20.0, 10.0), "low < high"),
+        (lambda: Pulse(0, NONE, NONE, 0.0, 0.0), "duration"),
+        (lambda: Striker(0, NONE, 0.0, NONE), "mass"),
+        (lambda: Striker(0, NONE, 1.0, NONE, normal=NONE), "normal"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            wrong()
 
 
 def test_spring_frequency_is_the_one_that_was_set():

@@ -281,6 +281,34 @@ def test_wrong_hits_are_refused(skeleton):
             hit_on(skeleton, hit=hit)
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [{"impulse": np.nan}, {"impulse": np.inf}, {"offset": np.array([0.0, np.nan, 0.0])}, {"contact": 0.0},
+     {"striker": (0.0, 1.0, 0.0)}, {"striker": (1.0, np.nan, 0.0)}, {"angular": np.nan}, {"frame": np.nan},
+     {"mass": -1.0}, {"gain": np.inf}, {"origin": np.array([np.inf, 0.0, 0.0])}],
+)  # fmt: skip
+def test_hits_of_no_numbers_are_refused_by_what_is_wrong(odd):
+    with pytest.raises(SituationError, match=f"The hit's {next(iter(odd))} is .*. Give it"):
+        replace(HIT, **odd)
+
+
+@pytest.mark.parametrize(("field", "value"), [("rotation", np.nan), ("rotation", 0.0), ("position", np.inf)])
+def test_clips_without_a_pose_are_refused_by_the_frame(skeleton, field, value):
+    clip = clip_of(skeleton)
+    broken = getattr(clip, field).copy()
+    broken[30, 5] = value
+    with pytest.raises(ClipError, match=r"At frame 31 a bone has no pose .* Repair"):
+        replace(clip, **{field: broken})
+    with pytest.raises(ClipError, match="scaled by 0"):
+        replace(clip, scale=0.0)
+
+
+def test_a_blow_beyond_all_measure_is_told_of_as_one(skeleton):
+    """Not as a bone without inertia, though no equation can be solved any more."""
+    with pytest.raises(SimulationError, match="turned ever faster. Lower the blow"):
+        hit_on(skeleton, hit=replace(HIT, impulse=1e9))
+
+
 def test_owned_bones_are_refused_where_simulated_and_left_alone_where_supporting(skeleton):
     with pytest.raises(SituationError, match="'forearm.L' is moved by constraint 'IK'"):
         hit_on(skeleton, fixed={"forearm.L": "constraint 'IK'"})

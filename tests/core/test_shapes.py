@@ -109,3 +109,10 @@ def test_solids_without_volume_are_refused():
         shapes.box([0.1, 0.0, 0.1])
     with pytest.raises(ModelError, match="encloses no volume"):
         shapes.mesh(FACES[:2], CUBE)
+    with pytest.raises(ModelError, match="encloses no volume"):
+        shapes.mesh(FACES[:0], CUBE[:0])
+    with pytest.raises(ModelError, match="An ellipsoid of size"):
+        shapes.ellipsoid([0.1, np.inf, 0.1])
+    for wrong in (lambda: shapes.box([1.0, 2.0]), lambda: shapes.capsule([0.0, np.nan, 1.0], 0.1)):
+        with pytest.raises(ValueError, match="expected"):
+            wrong()
