@@ -1,0 +1,65 @@
+"""Blows of things that have a mass and a speed: collisions as momentum and energy have them."""
+
+import numpy as np
+import pytest
+
+from core.dynamics import balance, kinematics
+from core.dynamics.dense import mass_matrix
+from core.forces import Pulse, Striker
+from core.model import State
+from core.simulate import simulate
+
+from .test_forces import NONE, one_body, standing
+from .test_simulate import last
+from .trees import motion, tree
+
+
+def test_striker_against_a_free_body_is_the_collision_of_two_masses():
+    model = one_body(mass=3.0)
+    reference = standing(model, 4, 1 / 120)
+    for e, normal in ((0.0, None), (0.5, None), (1.0, np.array([-1.0, 0, 0]))):
+        ball = Striker(0, np.zeros(3), 2.0, np.array([5.0, 0, 0]), e, normal)
+        run = last(simulate(model, reference, [ball], NONE))
+        assert run.state.twist[0, 3] == pytest.approx((1 + e) * 5.0 * 2.0 / (2.0 + 3.0), rel=1e-12)
+
+
+def test_elastic_striker_keeps_energy_and_a_sticking_one_shares_the_points_velocity(rng):
+    model = tree(rng, 6, free=True, kinds=("spherical",))
+    q, p = motion(rng, model, np.array([0.3]))
+    state = State(q[0], p[0], model.expand(rng.normal(size=model.nv)))
+    kin = kinematics(model, state)
+    point, v = np.array([0.1, 0.05, -0.2]), np.array([3.0, -8.0, 1.0])
+    x = kin.p[4] + kin.R[4] @ point
+    J = (kin.axes(model.slot) * model.ancestor[4][model.dof_body][:, None]).T
+    J = J[3:] - np.cross(np.eye(3), x) @ J[:3]
+
+    def after(striker):
+        impulse = striker.impulse(model, kin)
+        du = np.linalg.solve(mass_matrix(model, kin), J.T @ impulse)
+        new = kinematics(model, State(q[0], p[0], state.twist + model.expand(du)))
+        return impulse, new
+
+    impulse, new = after(Striker(4, point, 1.5, v))
+    at = new.V[4, 3:] + np.cross(new.V[4, :3], x)
+    np.testing.assert_allclose(v - impulse / 1.5, at, atol=1e-9)  # they move on together
+    n = np.array([0.0, 1.0, 0.0])
+    impulse, new = after(Striker(4, point, 1.5, v, 1.0, n))
+    before = balance(model, kin, NONE).kinetic + 0.75 * v @ v
+    behind = v - impulse / 1.5
+    assert balance(model, new, NONE).kinetic + 0.75 * behind @ behind == pytest.approx(before, rel=1e-9)
+    assert impulse @ n < 0.0 and np.abs(np.delete(impulse, 1)).max() < 1e-12
+    assert not Striker(4, point, 1.5, -v, 1.0, n).impulse(model, kin).any()  # flies away from the surface
+
+
+def test_striker_as_pulse_and_inside_a_step_agree(rng):
+    model = tree(rng, 5, free=True, kinds=("spherical",))
+    q, p = motion(rng, model, np.array([0.0]), amplitude=0.0)
+    h = 1e-4
+    reference = standing(model, 4, h)
+    object.__setattr__(reference, "rotation", np.tile(q, (5, 1, 1)))
+    object.__setattr__(reference, "position", np.tile(p, (5, 1, 1)))
+    ball = Striker(3, np.array([0.0, 0.1, 0.1]), 0.5, np.array([0.0, 6.0, 0.0]), time=0.0)
+    pulse = ball.pulse(model, reference.state(0), 4 * h)
+    assert isinstance(pulse, Pulse)
+    a, b = (last(simulate(model, reference, [f], NONE)).state.twist for f in (ball, pulse))
+    np.testing.assert_allclose(a, b, atol=2e-2 * np.abs(a).max())
