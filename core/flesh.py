@@ -10,8 +10,8 @@ from .roles import base_role
 TRUNK = ("pelvis", "spine", "neck", "head")
 ARM = ("upper_arm", "forearm", "hand")
 LEG = ("thigh", "shin", "foot")
-SLIM = 0.8  # part of a capsule's radius that resists: sleeves and flesh give way
-FREQUENCY, RATIO = 5.0, 0.7  # of flesh, on the lighter body's mass: an arm is braked over centimetres
+FREQUENCY = 5.0  # [Hz] of a body pressed against another: an arm is braked over centimetres
+LOSS = 1.0  # [s/m] part of the pressure that comes on top for every m/s: nothing bounces off
 
 
 def between(actor: Actor, model: Model, moving: np.ndarray) -> Flesh | None:
@@ -23,7 +23,7 @@ def between(actor: Actor, model: Model, moving: np.ndarray) -> Flesh | None:
     bones = actor.order
     bodies = np.array([i for i, p in enumerate(part) if p and actor.masses.mass[bones[i]] > 0.0], dtype=int)
     ends = np.stack((np.zeros((len(bodies), 3)), actor.axis[bodies]), axis=1)
-    capsules = Capsules(bodies, ends, SLIM * actor.masses.radius[bones[bodies]])
+    capsules = Capsules(bodies, ends, actor.masses.radius[bones[bodies]])
     root = np.array([base_role(actor.roles[i]) in ("upper_arm", "thigh") for i in bodies], dtype=bool)
     found = []
     for a, b in capsules.pairs(model):
@@ -33,9 +33,8 @@ def between(actor: Actor, model: Model, moving: np.ndarray) -> Flesh | None:
             found.append((a, b))
     if not found:
         return None
-    pairs = np.array(found)
-    mass, omega = actor.masses.mass[bones[bodies]][pairs].min(axis=1), 2.0 * np.pi * FREQUENCY
-    return Flesh(capsules, pairs, omega**2 * mass, 2.0 * RATIO * omega * mass, mass)
+    mass = actor.masses.mass[bones[bodies]]
+    return Flesh(capsules, np.array(found), mass, 2.0 * np.pi * FREQUENCY, LOSS)
 
 
 def _part(role: str) -> str:

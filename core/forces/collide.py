@@ -54,10 +54,14 @@ class Capsules:
 
     def close(self, kin: Kinematics, pairs: np.ndarray, reach: Array) -> np.ndarray:
         """Indices of the pairs (P, 2) whose middles are within `reach` (P,) in any member of the batch."""
-        middle = kin.p.take(self.bodies, axis=-2) + apply(kin.R.take(self.bodies, axis=-3), self._middle)
+        middle = self.middles(kin)
         apart = middle.take(pairs[:, 0], axis=-2) - middle.take(pairs[:, 1], axis=-2)
         near = np.einsum("...i,...i->...", apart, apart) < reach * reach
         return np.flatnonzero(near.reshape(-1, len(pairs)).any(axis=0))
+
+    def middles(self, kin: Kinematics) -> Array:
+        """(..., m, 3) middles of the cores, shared frame."""
+        return kin.p.take(self.bodies, axis=-2) + apply(kin.R.take(self.bodies, axis=-3), self._middle)
 
     @cached_property
     def _middle(self) -> Array:

@@ -11,25 +11,28 @@ from .collide import Capsules
 from .contact import MARGIN
 from .step import Step
 
-END = 1.0 / 3.0
+BONE = 0.8  # part of two radii after which bone would be on bone
+FASTEST = 0.5  # [rad] of an oscillation in a sub-step, and part of its speed that it may lose
 
 
 @dataclass(frozen=True, eq=False)
 class Flesh:
     """Springs and dampers between pairs of capsules, frictionless, silent on the clip.
 
-    They act as they are found on arrival. So that long sub-steps stay stable, stiffness and damping are no more than
-    what stops in one sub-step the part END of the lighter body's mass, which a rod shows of itself at its end.
-    pairs: (P, 2) indices of capsules.  stiffness [N/m], damping [N s/m], mass of the lighter body [kg]: (P,).
+    The lighter of two is pushed as a rod in the air that swings at one frequency, wherever it is met, and more and more
+    stiffly the nearer bone comes to bone.  A touch is no jolt: what is lost grows with the pressure (Hunt and Crossley
+    1975).  Forces act as they are found on arrival; in long sub-steps they are no stiffer than stays stable.
+    pairs: (P, 2) indices of capsules.  mass: (m,) of the capsules [kg].  omega: circular frequency [1/s].
+    loss: part of the pressure that comes on top for every m/s together [s/m].
     clip: of the arrivals at every step, None = all counts.  Only what goes deeper than there is pressed, and only what
     goes apart slower than there is damped, or a body hardly off its clip would be braked by its clip's own motion.
     """
 
     capsules: Capsules
     pairs: np.ndarray
-    stiffness: Array
-    damping: Array
     mass: Array
+    omega: float
+    loss: float
     clip: Kinematics | None = None
 
     def of_clip(self, kin: Kinematics) -> "Flesh":
@@ -65,6 +68,26 @@ class Flesh:
     def _reach(self) -> Array:
         return self.capsules.reach(self.pairs)
 
+    def _shown(self, kin: Kinematics, near: np.ndarray, normal: Array, points: Array) -> Array:
+        """(..., len(near)) mass that the lighter of those pairs, a rod in the air, shows along the normal [kg]."""
+        middles, shown = self.capsules.middles(kin), []
+        for one in self.pairs[near].T:
+            lever = cross(points - middles.take(one, axis=-2), normal)
+            spin = np.einsum("...i,...i->...", lever, lever) / self._gyration[one]
+            shown.append(self.mass[one] / (1.0 + spin))
+        return np.asarray(np.minimum(*shown))
+
+    @cached_property
+    def _gyration(self) -> Array:
+        """(m,) square of the radius of gyration across each rod [m^2]."""
+        long = self.capsules.ends[:, 1] - self.capsules.ends[:, 0]
+        return np.asarray(np.einsum("mi,mi->m", long, long) / 12.0 + np.square(self.capsules.radius) / 4.0)
+
+    @cached_property
+    def _radii(self) -> Array:
+        """(P, 2) radii of both [m]."""
+        return np.asarray(self.capsules.radius[self.pairs])
+
     def add(self, load: Load, step: Step) -> None:
         """Equal and opposite forces at the point between the two bodies of every pair that is pressed."""
         near = self.capsules.close(step.kin, self.pairs, self._reach)
@@ -73,15 +96,19 @@ class Flesh:
         if not len(near):
             return
         depth, normal, points, apart = self._met(step.kin, near)
+        room = BONE * self._radii[near].sum(axis=1)
         if self.clip is not None:
             sunk, parting, _ = (x[step.k] for x in self._own)
-            depth, apart = depth - np.maximum(sunk[near], 0.0) - MARGIN, apart - parting[near]
+            sunk = np.maximum(sunk[near], 0.0) + MARGIN
+            depth, apart, room = depth - sunk, apart - parting[near], room - sunk
         pressed = depth > 0.0
         if not pressed.any():
             return
-        most = END * self.mass[near] / step.h
-        stiffness, damping = np.minimum(self.stiffness[near], most / step.h), np.minimum(self.damping[near], most)
-        push = stiffness * depth - damping * apart
+        part = np.maximum(depth, 0.0) / np.maximum(room, self._radii[near].min(axis=1))
+        omega, soft = min(self.omega, FASTEST / step.h), min(self.omega * step.h, 1.0)
+        pull = omega * omega * depth / np.maximum(1.0 - part * part, soft)
+        braked = np.minimum(self.loss * pull, FASTEST / step.h) * apart
+        push = self._shown(step.kin, near, normal, points) * (pull - braked)
         push = np.where(pressed, np.maximum(push, 0.0), 0.0)
         force = push[..., None] * normal
         wrench = np.concatenate((cross(points, force), force), axis=-1)

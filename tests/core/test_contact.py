@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.dynamics import Load, balance, forward_tree, kinematics
+from core.dynamics import Load, balance, effective_inverse, forward_tree, kinematics
 from core.forces import Capsules, Contacts, Flesh, Ground, HingeFriction, SelfCollision, Viscous, Wrench
 from core.forces.collide import nearest
 from core.forces.coulomb import Rows, solve
@@ -185,11 +185,10 @@ def test_arms_that_swing_together_do_not_pass_through_and_keep_momentum():
 
 
 def test_flesh_brakes_arms_that_swing_together_and_keeps_momentum():
-    """Springs that are slow against the step (5 Hz on 1 kg): the arms give way by centimetres and part again."""
+    """Springs that are slow against the step (5 Hz): the arms give way by centimetres and part again."""
     model, place, capsules = two_arms()
     reference = standing(model, 960, H / 8, place)
-    pairs, omega = capsules.pairs(model), 2.0 * np.pi * 5.0
-    flesh = Flesh(capsules, pairs, np.full(len(pairs), omega**2), np.full(len(pairs), omega), np.ones(len(pairs)))
+    flesh = Flesh(capsules, capsules.pairs(model), np.ones(2), 2.0 * np.pi * 5.0, 1.0)
     start = reference.state(0)
     start.twist[1, 2], start.twist[2, 2] = -3.0, 2.0
 
@@ -214,7 +213,7 @@ def test_pairs_are_left_out_only_where_they_cannot_touch(rng):
     """What is told from how far their ends are off the clip, against where they are."""
     model, place, capsules = two_arms()
     reference = standing(model, 1, H, place)
-    flesh = Flesh(capsules, capsules.pairs(model), np.ones(1), np.ones(1), np.ones(1))
+    flesh = Flesh(capsules, capsules.pairs(model), np.ones(2), 30.0, 1.0)
     flesh = flesh.of_clip(kinematics(model, reference.arrivals()))
     left_out = []
     for size in np.linspace(0.0, 2.0, 200):
@@ -223,6 +222,35 @@ def test_pairs_are_left_out_only_where_they_cannot_touch(rng):
         left_out.append(not len(flesh._may_touch(step, np.arange(1))))
         assert not left_out[-1] or capsules.nearest(step.kin, flesh.pairs)[0][0] <= 0.0
     assert all(left_out[:5]) and not all(left_out)
+
+
+@pytest.mark.parametrize("along", [0.05, 0.2, 0.4])
+def test_flesh_pushes_a_rod_with_the_mass_that_it_shows_there_and_does_not_jolt_it(along):
+    """A thin rod across a thick one: its mass is that of the articulated body, the pressure begins at none."""
+    mass, long, radius, omega, loss = 0.5, 0.4, 0.03, 30.0, 2.0
+    across = mass * (long**2 / 12.0 + radius**2 / 4.0)
+    bodies = inertia(np.array([9.0, mass]), np.array([[0.0, 0.3, 0], [0.2, 0, 0]]), [np.eye(3), across * np.eye(3)])
+    model = Model(("thick", "rod"), np.array([-1, -1]), (FREE, FREE), bodies)
+    ends = np.array([[[0.0, -0.3, 0], [0.0, 0.9, 0]], [[0.0, 0, 0], [long, 0, 0]]])
+    capsules = Capsules(np.arange(2), ends, np.array([0.07, radius]))
+    flesh = Flesh(capsules, capsules.pairs(model), np.array([9.0, mass]), omega, loss)
+
+    def push(depth, speed):
+        place = np.array([[0.0, 0, 0], [-along, 0, 0.1 - depth]])
+        reference = standing(model, 2, H / 8, place)
+        state = reference.state(0)
+        state.twist[1, 5] = -speed
+        now = moment_of(model, reference, state)
+        point = np.array([0.0, 0.0, 0.5 * (0.07 + 0.1 - depth - radius)])
+        shown = 1.0 / effective_inverse(model, now.kin, 1, point)[2, 2]
+        return load_of(flesh, now).wrench[1, 5] / shown
+
+    for depth in (0.001, 0.02, 0.05):
+        soft = omega**2 * depth / (1.0 - (depth / 0.08) ** 2)
+        assert push(depth, 0.0) == pytest.approx(soft, rel=1e-9)
+        assert push(depth, 1.5) == pytest.approx(soft * (1.0 + 1.5 * loss), rel=1e-9)
+    assert push(1e-6, 3.0) < 0.01 and push(-1e-6, 3.0) == 0.0
+    assert push(0.07, 0.0) > 3.0 * omega**2 * 0.07  # bone is near
 
 
 def test_pairs_that_overlap_in_the_clip_are_judged_beyond_it():

@@ -89,7 +89,7 @@ def every_force(model, reference):
     rest = np.tile(np.array([1.0, 0, 0, 0]), (model.n, 1))
     capsules = Capsules(m, np.stack((points, -points), axis=1), 0.1 * one)
     pairs = capsules.pairs(model)
-    thick, some = replace(capsules, radius=0.4 * one), np.full(len(pairs), 1e2)
+    thick = replace(capsules, radius=0.4 * one)
     return {
         "joint": JointSpring(m, law),
         "joint exponential": JointSpring(m, steep),
@@ -101,7 +101,7 @@ def every_force(model, reference):
         "swing about rest": SwingTwist.of_rest(reference, swing, rest),
         "end stops": EndStop.of_clip(stops(rest, -0.03 * one, 0.03 * one), reference, (1e5 * one, 1e3 * one)),
         "viscous": Viscous(m, 100.0 * one),
-        "flesh": Flesh(thick, pairs, 100.0 * some, some, some).of_clip(kinematics(model, reference.arrivals())),
+        "flesh": Flesh(thick, pairs, 100.0 * one, 10.0, 1.0).of_clip(kinematics(model, reference.arrivals())),
         "contacts": Contacts(
             [
                 Ground(m, points, 0.1 * one, origin=np.array([0.0, 0.0, 0.3])).of_clip(model, reference),
