@@ -236,9 +236,10 @@ class Footing:
         return ankle, multiply(roll, turn)
 
     def _tip(self, limb: Limb) -> Array:
-        """(3,) of a foot's toes, in its frame."""
-        sole = self.stance.points[self.stance.owner == self.stance.limbs.index(limb)]
-        return np.asarray(sole[np.argmax(np.linalg.norm(sole, axis=-1))])
+        """(3,) of a foot's toes, in its frame; the ankle of one that has no heel on the ground to rise."""
+        leg = self.stance.limbs.index(limb)
+        sole = self.stance.points[self.stance.owner == leg]
+        return np.zeros(3) if self.stance.toed[leg] else np.asarray(sole[np.argmax(np.linalg.norm(sole, axis=-1))])
 
     def _deep(self, limb: Limb, q: Array, p: Array) -> Array:
         """(T,) how far a foot at a pose is in the ground [m]."""

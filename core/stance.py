@@ -10,7 +10,7 @@ from .ik import Limb
 from .quality import ground, verdict
 from .quality.motion import RATE, Motion, sampled, smooth
 from .roles import base_role
-from .rotation import Array
+from .rotation import Array, rotate
 from .skeleton import Clip
 from .support import nearest
 from .support import smooth as ramp
@@ -23,6 +23,7 @@ CLIMBS, TRAVELS = 0.15, 0.5  # [m] that the weight rises or sinks on a clip that
 UNEVEN = 0.1  # part of its rise that may be off an even slope
 REST = 30  # samples for which all feet stand where there is time for a step
 BRIEF = 5  # samples for which a foot is neither put down nor lifted
+STEEP = np.sqrt(0.5)  # sine of the angle of feet that stand on their toes
 PASSES, GOES = 0.3, 0.25  # [m/s] at which ground goes by, and part of that at which a foot at least goes with it
 
 
@@ -38,6 +39,7 @@ class Stance:
     grade: (2,) by how much the ground rises along x and y, where the clip climbs; level, low and height are off it.
     hip, ankle: (K, L, 3) world.  length: (L,) of the legs [m].  pace: (K,) of the inverted pendulum [1/s].
     parties: legs that step together, so that the others can bear the weight: of four the diagonals, else one by one.
+    toed: (L,) bool, feet that stand on their toes, as those of dogs: no heel meets the ground.
     """
 
     times: Array
@@ -56,6 +58,7 @@ class Stance:
     parties: tuple[tuple[int, ...], ...]
     low: np.ndarray
     grade: Array
+    toed: np.ndarray
 
     @cached_property
     def bears(self) -> Array:
@@ -194,7 +197,18 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
         _parties([actor.roles[limb.end] for limb in limbs]),
         low,
         grade,
+        np.array([_toed(actor, limb.end, soles.points[owner == i]) for i, limb in enumerate(limbs)]),
     )
+
+
+def _toed(actor: Actor, foot: int, sole: Array) -> bool:
+    """Whether a foot with these points (s, 3) stands on its toes at rest: its ankle is higher than they are ahead.  A
+    human at rest may point its toes."""
+    if actor.anatomy.kind == "biped":
+        return False
+    tip = sole[np.argmax(np.linalg.norm(sole, axis=-1))]
+    deep = rotate(actor.skeleton.rotation[actor.order[foot]], actor.sign * tip) @ -actor.anatomy.up
+    return bool(deep > STEEP * np.linalg.norm(tip))
 
 
 def bearing(stands: np.ndarray, low: np.ndarray) -> np.ndarray:

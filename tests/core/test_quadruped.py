@@ -162,3 +162,19 @@ def test_hands_of_more_than_four_limbs_are_feet_where_they_stand():
         assert actor.anatomy.kind == "other"
         found = stance.read(actor, standing(beast), 1.0)
         assert len(found.limbs) == legs and found.down.all()
+
+
+def test_dogs_stand_on_their_toes_and_have_no_heel_to_raise():
+    """The hock bears no ground below it: held by the toes a foot would turn about them, pressed down or raised."""
+    paws = {
+        "BackLowerLeg.L": ("BackUpperLeg.L", (0.12, 0.4, 0.4), (0.12, 0.55, 0.3)),
+        "BackFoot.L": ("BackLowerLeg.L", (0.12, 0.55, 0.3), (0.12, 0.45, 0.0)),
+    }
+    dog, flat = build(DOG, skin=True, **paws), build(skin=True)
+    found = stance.read(actor_of(dog), standing(dog), 1.0)
+    hind = [actor_of(dog).roles[limb.end].startswith("foot") for limb in found.limbs]
+    assert found.toed[hind].all() and sum(hind) == 2
+    assert not stance.read(actor_of(flat), standing(flat), 1.0).toed.any()
+    reaction = hit_on(dog, "breast_push", clip=standing(dog), hit=Hit(25.0))
+    tips = [np.linalg.norm(reaction.footing._tip(limb)) for limb in reaction.footing.stance.limbs]
+    assert [tip == 0.0 for tip in tips] == found.toed.tolist()
