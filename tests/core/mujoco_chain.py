@@ -25,22 +25,35 @@ def _inertial(body):
     return f'<inertial pos="{_numbers(com)}" mass="{_numbers(mass)}" fullinertia="{_numbers(full)}"/>'
 
 
-def build(model, rest, gravity, stiffness, damping, timestep):
+TOUCH = 'friction="{} 0 0" solref="0.01 1" condim="3"'  # sinks millimetres, comes up within hundredths of a second
+
+
+def build(model, rest, gravity, stiffness, damping, timestep, floor=None):
     """A MuJoCo model of ours: joint places and rest rotations from the state `rest`.
 
     stiffness, damping: (n,) of the ball joints [N m/rad, N m s/rad] to and about the rest pose.
+    floor: (height [m], friction, bodies (m,), points (m, 3) of them that touch it); None = none.
     """
 
     def joint(i):
         ball = f'<joint type="ball" stiffness="{_numbers(stiffness[i])}" damping="{_numbers(damping[i])}"/>'
         return {0: "", 3: ball, 6: "<freejoint/>"}[len(model.joints[i])]
 
+    def points(i):
+        if floor is None:
+            return ""
+        shape = f'<geom type="sphere" size="1e-4" mass="0" contype="1" conaffinity="0" {TOUCH.format(floor[1])}'
+        return "".join(f'{shape} pos="{_numbers(at)}"/>' for at in floor[3][floor[2] == i])
+
     def body(i):
         sons = "".join(body(s) for s in np.flatnonzero(model.parent == i))
         place = f'pos="{_numbers(rest.position[i])}" quat="{_numbers(rest.rotation[i])}"'
-        return f'<body name="{model.names[i]}" {place}>{_inertial(model.inertia[i])}{joint(i)}{sons}</body>'
+        return f'<body name="{model.names[i]}" {place}>{_inertial(model.inertia[i])}{joint(i)}{points(i)}{sons}</body>'
 
-    roots = "".join(body(i) for i in np.flatnonzero(model.parent < 0))
+    plane = (
+        "" if floor is None else f'<geom type="plane" size="9 9 1" pos="0 0 {floor[0]!r}" conaffinity="1" contype="0"/>'
+    )
+    roots = plane + "".join(body(i) for i in np.flatnonzero(model.parent < 0))
     option = f'<option timestep="{timestep!r}" gravity="{_numbers(gravity)}" integrator="RK4"/>'
     return mujoco.MjModel.from_xml_string(f"<mujoco>{option}<worldbody>{roots}</worldbody></mujoco>")
 
@@ -48,7 +61,7 @@ def build(model, rest, gravity, stiffness, damping, timestep):
 class Twin:
     """A Model of ours and its MuJoCo counterpart; bodies find each other by name."""
 
-    def __init__(self, model, rest, gravity, stiffness=None, damping=None, timestep=1e-4):
+    def __init__(self, model, rest, gravity, stiffness=None, damping=None, timestep=1e-4, floor=None):
         zero = np.zeros(model.n)
         self.model, self.rest = model, rest
         self.mj = build(
@@ -58,6 +71,7 @@ class Twin:
             zero if stiffness is None else stiffness,
             zero if damping is None else damping,
             timestep,
+            floor,
         )
         self.data = mujoco.MjData(self.mj)
         self.ids = [mujoco.mj_name2id(self.mj, mujoco.mjtObj.mjOBJ_BODY, name) for name in model.names]
