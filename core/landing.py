@@ -5,6 +5,7 @@ import numpy as np
 
 from .rotation import Array
 from .stance import REST, Stance
+from .support import norm
 
 FREE = 0.03  # [m] that the pressure under a foot makes up for without the foot being put elsewhere
 BACK, WALK = 0.6, 1.2  # of what is off that a foot brings home until the next one lands, and [m/s] at most
@@ -65,12 +66,12 @@ def reached(stance: Stance, k: int, leg: int, goal: Array, x: Array) -> Array:
     own = stance.ankle[k, leg] - stance.hip[k, leg]
     high = abs(float(own[2])) - SUNK * length
     far = float(np.sqrt(max(length**2 - high**2, 0.0)))
-    return np.asarray(x - own[:2] + _within(own[:2] + goal - x, max(far, float(np.linalg.norm(own[:2])))))
+    return np.asarray(x - own[:2] + _within(own[:2] + goal - x, max(far, norm(own[:2]))))
 
 
 def _within(way: Array, most: float) -> Array:
     """The way (2,), no longer than that."""
-    return np.asarray(way * min(1.0, most / max(float(np.linalg.norm(way)), 1e-12)))
+    return np.asarray(way * min(1.0, most / max(norm(way), 1e-12)))
 
 
 def swung(at: Array, v: Array, goal: Array, left: float, h: float) -> tuple[Array, Array]:

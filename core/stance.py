@@ -212,10 +212,14 @@ def _toed(actor: Actor, foot: int, sole: Array) -> bool:
 
 
 def bearing(stands: np.ndarray, low: np.ndarray) -> np.ndarray:
-    """(..., L) bool, the legs that bear the weight: those that stand and, where none of two or only one of four does,
-    those near the ground."""
-    least = 2 if stands.shape[-1] > 2 else 1
-    return np.asarray(stands | (low & (stands.sum(axis=-1, keepdims=True) < least)))
+    """(..., L) bool, the legs that bear the weight: those that stand and, where these aren't enough, those near the
+    ground."""
+    return np.asarray(stands | (low & (stands.sum(axis=-1, keepdims=True) < enough(stands.shape[-1]))))
+
+
+def enough(legs: int) -> int:
+    """How many of so many legs bear the weight without others: one of two, two of four."""
+    return 2 if legs > 2 else 1
 
 
 def _carried_along(motion: Motion, stand: ground.Stand) -> np.ndarray:

@@ -16,7 +16,7 @@ from .plan import CLOSED, Move, Plan, Span, Struck, closing
 from .rotation import Array
 from .sides import APART, least, passes, side
 from .stance import Stance
-from .support import ahead, fall, nearest
+from .support import ahead, fall, nearest, norm
 from .weight import ROUND, Weight
 
 OUT = 0.01  # [m] that counts as off the clip
@@ -63,7 +63,8 @@ class Walker(Weight):
         if carries.any():
             points = self.pressure_points(k, carries)
             p = self.pressure(k, points, capture)
-            if np.linalg.norm(self.x - nearest(points, self.x)) > LOST * float(stance.height[k]):
+            far = LOST * float(stance.height[k])
+            if norm(self.x - points[0]) > far and norm(self.x - nearest(points, self.x)) > far:
                 self.lost = float(stance.times[k])
                 return
             if stance.times[k] >= self.blow + NOTICE - 1e-6:
@@ -94,7 +95,7 @@ class Walker(Weight):
         fade = self._fade(k)
         if now == 1.0:
             slides = np.linalg.norm(self.feet - self.home, axis=-1)[fade & self.stands(k)]
-            self.astray = bool(slides.max(initial=0.0) > OUT or np.linalg.norm(self.x - self.home) > ADRIFT)
+            self.astray = bool(slides.max(initial=0.0) > OUT or norm(self.x - self.home) > ADRIFT)
         self.x, self.v, self.rise = self.home + left * (self.x - self.home), left * self.v, left * self.rise
         self.feet[fade] = self.home + left * (self.feet[fade] - self.home)
         self.speed = left * self.speed
@@ -128,7 +129,7 @@ class Walker(Weight):
         clips = (self.since < 0) & (self.due >= 0) & (self.due <= k)
         for leg in np.flatnonzero(own | clips):
             self.speed[leg] = 0.0
-            if self.stays and np.linalg.norm(self.goal[leg]) > OUT:
+            if self.stays and norm(self.goal[leg]) > OUT:
                 self.home = self.goal[leg].copy()
             self.aside = np.zeros(2)
         self.since[own] = -1
@@ -150,7 +151,7 @@ class Walker(Weight):
                 continue
             x, v = self.foreseen(k, due)
             off = x + v / float(stance.pace[due]) - self.home
-            size = float(np.linalg.norm(off))
+            size = norm(off)
             part = landing.part(size) * (1.0 if self.stays else landing.beyond(stance, due, size, self.end - HOME))
             goal = landing.reached(stance, due, leg, self.home + part * off + self.knocks[k, leg], x)
             self.goal[leg] = self._apart(due, leg, goal)
@@ -168,7 +169,7 @@ class Walker(Weight):
         many, last = len(away) > 2, self.moves[-1].leg if self.moves else -1
         turns = [legs for legs in stance.parties if not many or last not in legs]  # diagonals take turns
         steps = []
-        if np.linalg.norm(off) > self.round(k):
+        if norm(off) > self.round(k):
             steps = [self._catch(k, legs, carries, capture) for legs in turns]
         elif many and behind.max() > STRAINED and (legs := stance.party(int(np.argmax(behind)))) in turns:
             there = self._without(k, legs, carries, capture)[1]  # four legs don't lunge: they follow
@@ -198,7 +199,7 @@ class Walker(Weight):
 
     def _lift(self, k: int, leg: int, goal: Array, due: int, swept: bool = False) -> None:
         times = self.stance.times
-        way = float(np.linalg.norm(goal - self.feet[leg]))
+        way = norm(goal - self.feet[leg])
         self.since[leg], self.due[leg], self.goal[leg], self.swept[leg] = k, due, goal, swept
         self.rise[leg] = landing.rise(way, float(self.stance.length[leg]), swept)
         self.moves.append(Move(leg, float(times[k]), float(times[due]), (float(goal[0]), float(goal[1]))))
@@ -209,7 +210,7 @@ class Walker(Weight):
         points, _ = self._without(k, legs, carries, capture)
         on = nearest(points, capture)
         out = capture - on
-        way = out / max(float(np.linalg.norm(out)), 1e-12)
+        way = out / max(norm(out), 1e-12)
         stands = np.array([stance.soles[k, stance.owner == leg].mean(axis=0) + self.feet[leg] for leg in legs])
         seconds, feet = self.swing, self.feet[list(legs)]
         for _ in range(2):  # a longer step takes longer
@@ -222,7 +223,7 @@ class Walker(Weight):
             most = float(np.linalg.norm(goals - feet, axis=-1).max())
             seconds = self.swing + FARTHER * most
         after = np.concatenate((points, stands - stance.nominal[k] + goals - feet))
-        return most + MISSED * float(np.linalg.norm(there - nearest(after, there))), legs, goals, seconds
+        return most + MISSED * norm(there - nearest(after, there)), legs, goals, seconds
 
     def _without(self, k: int, legs: tuple[int, ...], carries: np.ndarray, capture: Array) -> tuple[Array, Array]:
         """(s, 2) soles that carry but for these legs, and where over them the capture point (2,) gets in a step."""
@@ -244,7 +245,7 @@ class Walker(Weight):
             return True
         points, there = self._without(k, legs, carries, capture)
         back = self.stance.soles[k, np.isin(self.stance.owner, legs)] + self.home - self.stance.nominal[k]
-        return bool(np.linalg.norm(there - nearest(np.concatenate((points, back)), there)) < ROUND)
+        return norm(there - nearest(np.concatenate((points, back)), there)) < ROUND
 
     def _swing(self, k: int) -> None:
         """Move the feet in the air: to where they land, at rest there."""

@@ -7,8 +7,8 @@ import numpy as np
 
 from .plan import Span
 from .rotation import Array
-from .stance import Stance, bearing
-from .support import ease, fall, nearest
+from .stance import Stance, bearing, enough
+from .support import ease, fall, nearest, norm
 
 HASTE = 0.8  # how much farther than the capture point the pressure goes, as part of its way off
 ROUND = 0.05  # [m] by which soles reach beyond the line along their middle
@@ -20,8 +20,8 @@ FORESEEN, COARSE = 0.5, 6  # [s] that the weight's way is foreseen, and in how m
 class Weight:
     """State of weight and feet off the clip, at a sample.
 
-    give: (K, L) what is left of the legs' strength.  blow: the span of the one that has landed last.  began: [s] when
-    the first landed.
+    give: (K, L) what is left of the legs' strength.  weak: (K,) whether any has lost some.
+    blow: the span of the one that has landed last.  began: [s] when the first landed.
     x, v: (2,) of the weight [m], [m/s].  home: (2,) where it is to go.  feet, speed, goal: (L, 2) of the feet.
     aside: (2,) by how much farther a foot lands to get round the other, and draws the weight along.
     since: (L,) sample at which a step of our own began, due: (L,) at which a foot in the air lands, -1: none.
@@ -29,6 +29,7 @@ class Weight:
 
     def __init__(self, stance: Stance, give: Array, blow: Span) -> None:
         self.stance, self.give = stance, give
+        self.weak: list[bool] = np.any(give < 1.0, axis=1).tolist()
         self.blow, self.end, self.stays = blow
         self.began = self.blow
         legs = len(stance.limbs)
@@ -45,15 +46,15 @@ class Weight:
     def carries(self, k: int, stands: np.ndarray) -> np.ndarray:
         """(L,) bool, the legs that bear the weight: those that stand (L,), with those near the ground where a clip runs
         on without planting enough and doesn't fly, or a blow takes one away."""
-        aloft = self.stance.flies[k] or self.stance.floats[k]
-        return stands if aloft else bearing(stands, self.stance.low[k])
+        some = np.count_nonzero(stands) >= enough(len(stands))
+        return stands if some or self.stance.flies[k] or self.stance.floats[k] else bearing(stands, self.stance.low[k])
 
     def pressure_points(self, k: int, legs: np.ndarray, feet: Array | None = None) -> Array:
         """(s, 2) soles of the legs (L,) bool, off the clip's own balance; of weak legs, drawn to what else holds."""
         owner = self.stance.owner
         at = self.stance.soles[k] + (self.feet if feet is None else feet)[owner] - self.stance.nominal[k]
         some = legs[owner]
-        if np.any(self.give[k, legs] < 1.0):
+        if self.weak[k] and np.any(self.give[k, legs] < 1.0):
             strong = at[some] if legs.sum() < 2 else at[some & (self.give[k, owner] >= self.give[k, legs].max())]
             centre = strong.mean(axis=0)
             at = centre + self.give[k, owner, None] * (at - centre)
@@ -65,7 +66,7 @@ class Weight:
         wanted = self.x + self.answered(k) * (capture + HASTE * over_home - self.x)
         on = nearest(points, wanted)
         over = wanted - on
-        return np.asarray(on + over * min(1.0, self.round(k) / max(float(np.linalg.norm(over)), 1e-12)))
+        return np.asarray(on + over * min(1.0, self.round(k) / max(norm(over), 1e-12)))
 
     def answered(self, k: int) -> float:
         """Part of its answer that a body has begun; before, stretched muscles bear the weight where it goes."""
