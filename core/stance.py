@@ -1,10 +1,11 @@
 """What a clip says about its feet: which stand when, on which ground, and how the weight lies over them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from . import climb
 from .actor import Actor
 from .ik import Limb
 from .quality import ground, verdict
@@ -19,8 +20,6 @@ LIMBS = {"foot": ("shin", "thigh"), "hand": ("forearm", "upper_arm")}
 SHIFTED = 9  # samples before and after a change of feet in which the weight shifts
 LEAP = 90  # samples without a foot on the ground that are a flight, not floating
 FALLS = 0.35  # of gravity by which the weight falls in flight
-CLIMBS, TRAVELS = 0.15, 0.5  # [m] that the weight rises or sinks on a clip that climbs, and goes at least
-UNEVEN = 0.1  # part of its rise that may be off an even slope
 REST = 30  # samples for which all feet stand where there is time for a step
 BRIEF = 5  # samples for which a foot is neither put down nor lifted
 STEEP = np.sqrt(0.5)  # sine of the angle of feet that stand on their toes
@@ -36,6 +35,7 @@ class Stance:
     points: (S, 3) the same in the foot's frame, level: (S,) height at which they stand [m].
     height: (K,) of the centre of mass above the ground [m].  nominal: (K, 2) the point under the feet from which the
     clip's weight is pushed; deviations of the weight are balanced against it.
+    treads: (C, 3) where an ankle stands on stairs, one for each contact; none on slopes.
     grade: (2,) by how much the ground rises along x and y, where the clip climbs; level, low and height are off it.
     hip, ankle: (K, L, 3) world.  length: (L,) of the legs [m].  pace: (K,) of the inverted pendulum [1/s].
     parties: legs that step together, so that the others can bear the weight: of four the diagonals, else one by one.
@@ -59,6 +59,7 @@ class Stance:
     low: np.ndarray
     grade: Array
     toed: np.ndarray
+    treads: Array
 
     @cached_property
     def bears(self) -> Array:
@@ -100,6 +101,16 @@ class Stance:
         """Stretches of samples without a foot on the ground."""
         edges = np.flatnonzero(np.diff(np.pad(1 * ~self.down.any(axis=1), 1)))
         return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+    def risen(self, k: int, leg: int, way: Array) -> float:
+        """[m] by how much the ground is higher where a foot that stands at sample k is put a way (2,) off the clip's:
+        on the tread of the clip's next contact there, or up its slope."""
+        if not len(self.treads):
+            return float(way @ self.grade)
+        along = self.treads[:, :2] @ self.grade
+        own = self.ankle[k, leg, :2] @ self.grade
+        here, there = (int(np.argmin(np.abs(along - at))) for at in (own, own + way @ self.grade))
+        return float(self.treads[there, 2] - self.treads[here, 2])
 
     def party(self, leg: int) -> tuple[int, ...]:
         """The legs that step with this one."""
@@ -164,9 +175,8 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
     first = moment - int((moment - clip.times[0]) * RATE + 1e-6) / RATE
     times = first + np.arange(int((clip.times[-1] - first) * RATE + 1e-6) + 1) / RATE
     motion = sampled(figure, clip, times)
-    grade = _grade(motion.com)
-    flat = replace(motion, p=motion.p - (motion.p[..., :2] @ grade)[..., None] * [0.0, 0.0, 1.0])
-    stand = ground.stand(flat)
+    grade = climb.grade(motion.com)
+    flat, stand = climb.grounded(motion, grade)
     owner = np.searchsorted(feet, soles.foot)
     planted = stand.down | _carried_along(flat, stand) if len(feet) > 2 else stand.down
     down, low = (np.stack([np.any(x[:, owner == i], axis=1) for i in range(len(feet))], axis=1)
@@ -198,6 +208,7 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
         low,
         grade,
         np.array([_toed(actor, limb.end, soles.points[owner == i]) for i, limb in enumerate(limbs)]),
+        climb.treads(actor, motion, grade, limbs, down),
     )
 
 
@@ -230,20 +241,6 @@ def _carried_along(motion: Motion, stand: ground.Stand) -> np.ndarray:
     passing = np.einsum("ksi,ksi->ks", np.gradient(smooth(at - com), 1.0 / RATE, axis=0), ground_by)
     pace = np.linalg.norm(ground_by, axis=-1)
     return np.asarray((stand.soles[..., 2] < ground.NEAR) & (pace > PASSES) & (passing > GOES * pace**2))
-
-
-def _grade(com: Array) -> Array:
-    """(2,) by how much the ground rises along x and y under a weight that goes (K, 3): up or down an even slope, or
-    stairs, along its way; 0 where it doesn't climb."""
-    way = com[-1, :2] - com[0, :2]
-    far = float(np.linalg.norm(way))
-    if far < TRAVELS or abs(com[-1, 2] - com[0, 2]) < CLIMBS:
-        return np.zeros(2)
-    along = (com[:, :2] - com[:, :2].mean(axis=0)) @ way / far
-    high = com[:, 2] - com[:, 2].mean()
-    slope = float(along @ high / (along @ along))
-    even = float(np.sum((high - slope * along) ** 2)) < UNEVEN * float(high @ high)
-    return slope * way / far if even else np.zeros(2)
 
 
 def _parties(roles: list[str]) -> tuple[tuple[int, ...], ...]:

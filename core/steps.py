@@ -47,6 +47,7 @@ class Walker(Weight):
         self.moves: list[Move] = []
         self.swing = max(SWING * float(np.sqrt(stance.length.mean() / LEG)), BRISK)
         self.across = np.zeros(legs, dtype=bool)
+        self.high, self.climb = np.zeros(legs), np.zeros(legs)
         self.lost: float | None = None
         self.astray = False  # not home when the end comes near
 
@@ -98,7 +99,9 @@ class Walker(Weight):
             self.astray = bool(slides.max(initial=0.0) > OUT or norm(self.x - self.home) > ADRIFT)
         self.x, self.v, self.rise = self.home + left * (self.x - self.home), left * self.v, left * self.rise
         self.feet[fade] = self.home + left * (self.feet[fade] - self.home)
-        self.speed = left * self.speed
+        level = self._level(k)
+        self.high[fade] = (level + left * (self.high - level))[fade]
+        self.speed, self.climb = left * self.speed, left * self.climb
 
     def _fade(self, k: int) -> np.ndarray:
         """(L,) bool, feet that go home with the rest: all but those on the ground that have a step to come."""
@@ -110,13 +113,18 @@ class Walker(Weight):
         return int(np.ceil((time - float(self.stance.times[0])) / self.h - 1e-6))
 
     def rates(self, k: int) -> tuple[Array, Array]:
-        """(2,) of the weight and (L, 2) of the feet at sample k [m/s]."""
+        """(2,) of the weight and (L, 3) of the feet at sample k [m/s], but for the lift of steps."""
         left, slope = self.closing(k)
         pace = slope / left if left > 0.0 else 0.0
+        speed = np.column_stack((self.speed, self.climb))
         if pace == 0.0:
-            return self.v, self.speed
-        fading = pace * self._fade(k)[:, None]
-        return self.v + pace * (self.x - self.home), self.speed + fading * (self.feet - self.home)
+            return self.v, speed
+        away = np.column_stack((self.feet - self.home, self.high - self._level(k)))
+        return self.v + pace * (self.x - self.home), speed + pace * self._fade(k)[:, None] * away
+
+    def _level(self, k: int) -> Array:
+        """(L,) [m] by how much the ground is higher than the clip's where feet are home."""
+        return np.array([self.stance.risen(k, leg, self.home) for leg in range(len(self.feet))])
 
     def is_home(self, k: int) -> bool:
         """Whether nothing will be off home any more from sample k on."""
@@ -128,7 +136,7 @@ class Walker(Weight):
         own = (self.since >= 0) & (self.due <= k)
         clips = (self.since < 0) & (self.due >= 0) & (self.due <= k)
         for leg in np.flatnonzero(own | clips):
-            self.speed[leg] = 0.0
+            self.speed[leg], self.climb[leg] = 0.0, 0.0
             if self.stays and norm(self.goal[leg]) > OUT:
                 self.home = self.goal[leg].copy()
             self.aside = np.zeros(2)
@@ -258,11 +266,10 @@ class Walker(Weight):
                 left -= 0.05 * (self.due[leg] - self.since[leg]) * self.h
             if self.across[leg]:
                 left = min(left, passes(self.stance, k, int(leg), self.feet) * self.h)
-            if left <= self.h:
-                self.feet[leg], self.speed[leg] = self.goal[leg], 0.0
-                continue
-            at = self.feet[leg], self.speed[leg]
-            self.feet[leg], self.speed[leg] = landing.swung(*at, self.goal[leg], left, self.h)
+            at, v = (np.append(*x) for x in ((self.feet[leg], self.high[leg]), (self.speed[leg], self.climb[leg])))
+            goal = np.append(self.goal[leg], self.stance.risen(int(self.due[leg]), int(leg), self.goal[leg]))
+            at, v = (goal, 0.0 * v) if left <= self.h else landing.swung(at, v, goal, left, self.h)
+            self.feet[leg], self.high[leg], self.speed[leg], self.climb[leg] = at[:2], at[2], v[:2], v[2]
 
     def lift(self, k: int) -> tuple[Array, Array]:
         """(L,) height of the feet in steps of our own [m], and its rate [m/s]."""
@@ -282,15 +289,17 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
     rate, speed = np.zeros_like(shift), np.zeros_like(feet)
     for k in range(int(np.searchsorted(stance.times, blows[0].start - 1e-6)), K):
         if walker.is_home(k):
-            shift[k:, :2], feet[k:, :, :2] = walker.x, walker.feet
+            shift[k:, :2], feet[k:, :, :2], feet[k:, :, 2] = walker.x, walker.feet, walker.high
             break
         shift[k, :2], feet[k, :, :2] = walker.x, walker.feet
-        rate[k, :2], speed[k, :, :2] = walker.rates(k)
-        feet[k, :, 2], speed[k, :, 2] = walker.lift(k)
+        rate[k, :2], speed[k] = walker.rates(k)
+        lift, rising = walker.lift(k)
+        feet[k, :, 2] = walker.high + lift
+        speed[k, :, 2] += rising
         if k + 1 < K and walker.lost is None:
             walker.advance(k)
             pull[k, :2] = walker.pull
     shift[:, 2], rate[:, 2], pull[:, 2] = dip(stance, struck, blows)
-    for way in (shift, rate, feet, speed):  # up and down the clip's own slope
+    for way in (shift, rate):  # up and down the clip's own slope
         way[..., 2] += way[..., :2] @ stance.grade
     return Plan(stance.times, shift, rate, feet, speed, pull, hold, tuple(walker.moves), walker.lost, walker.astray)
