@@ -9,7 +9,7 @@ from ..model import Model
 from ..reference import Reference
 from ..rotation import Array, conjugate, log, multiply, vector
 from ..spatial import apply
-from .step import Step, log_rate, table
+from .step import Step, Swift, log_rate, table
 from .world import Track, to_point
 
 
@@ -44,6 +44,7 @@ class Law:
     below it: Westenhofer's beta k d^alpha (1995, eq. 30) with beta = w^(1 - alpha).  exponent >= 1.
     rate_exponent, rate_valley: the same for the damper.
     ceiling: (m,) most force of spring and damper together [N, N m].
+    swift: how fast they are (m,), None = not known: first order in the step, and damped by it.
     """
 
     stiffness: Array
@@ -54,6 +55,7 @@ class Law:
     rate_valley: float = 1.0
     ceiling: Array | None = None
     release: Release | None = None
+    swift: Swift | None = None
 
     def __post_init__(self) -> None:
         if not (self.exponent >= 1.0 and self.rate_exponent >= 1.0 and self.valley > 0.0 and self.rate_valley > 0.0):
@@ -64,15 +66,17 @@ class Law:
     def __call__(self, k: int, h: float, d: Array, rate: Array) -> tuple[Array, Array]:
         """(force, z), (..., m, 3) each, in step k of length h at the deviation d and its rate on arrival.
 
-        z is the impedance along each axis by the tangents at the predicted deviation.  What cuts a force down, ceiling
-        or release, cuts its impedance by the same factor: dropping it whole would let a light body chatter.
+        z is the impedance along each axis by the tangents at the deviation as far ahead as `Swift` says.  What cuts a
+        force down, ceiling or release, cuts its impedance by the same factor: dropping it whole would let a light body
+        chatter.
         """
-        pull, slope = _power(table(self.stiffness, k, 2), d + h * rate, self.exponent, self.valley)
+        late, inert, damp = (h, h * h, h) if self.swift is None else (x[:, None] for x in self.swift.taken(h))
+        pull, slope = _power(table(self.stiffness, k, 2), d + late * rate, self.exponent, self.valley)
         if self.release is not None:
             left = self.release(np.linalg.norm(pull, axis=-1, keepdims=True))
             pull, slope = pull * left, slope * left
         drag, tangent = _power(table(self.damping, k, 2), rate, self.rate_exponent, self.rate_valley)
-        force, z = -pull - drag, h * tangent + h * h * slope
+        force, z = -pull - drag, damp * tangent + inert * slope
         return (force, z) if self.ceiling is None else capped(force, z, self.ceiling)
 
 

@@ -25,6 +25,7 @@ from core.forces import (
     Release,
     SelfCollision,
     Striker,
+    Swift,
     SwingTwist,
     Viscous,
     WorldSpring,
@@ -234,6 +235,38 @@ def test_spring_frequency_is_the_one_that_was_set():
     x = np.array([log(r.state.rotation)[0, 0] for r in runs])
     crossings = np.flatnonzero(np.diff(np.sign(x)))
     assert np.diff(crossings).mean() * h == pytest.approx(0.25, rel=0.01)
+
+
+@pytest.mark.parametrize("kind", ["joint", "point", "orientation"])
+def test_a_spring_that_is_known_swings_as_it_must(kind):
+    """2 Hz at a damping ratio of 0.2 for half a second in steps of 1/60 s: of second order.  Unknown, it is damped by
+    the step besides."""
+    f, ratio, h, steps = 2.0, 0.2, 1 / 60, 30
+    omega, mass, start = 2.0 * np.pi * f, 0.02 if kind != "point" else 2.0, 0.2
+    joint = SPHERICAL if kind == "joint" else FREE
+    model = one_body(joint, about=(0.02, 0.02, 0.02))
+    reference, K = standing(model, steps, h), np.full((1, 3), omega**2 * mass)
+    at, none = np.array([0]), np.zeros((1, 3))
+
+    def swung(swift):
+        law = Law(K, 2.0 * ratio / omega * K, swift=swift)
+        force = {
+            "joint": lambda: JointSpring(at, law),
+            "point": lambda: PointSpring.of_clip(model, reference, at, none, law),
+            "orientation": lambda: OrientationSpring.of_clip(model, reference, at, law),
+        }[kind]()
+        q, p = (exp(none)[:], np.array([[start, 0, 0]])) if kind == "point" else (exp(np.array([[start, 0, 0]])), none)
+        twist = np.zeros((1, 6))
+        twist[0, 3 if kind == "point" else 0] = 0.5 * h * omega**2 * start  # of half a step before
+        runs = simulate(model, reference, [force], NONE, Run(0, State(q, p, twist)))
+        return np.array([r.state.position[0, 0] if kind == "point" else log(r.state.rotation)[0, 0] for r in runs])
+
+    t, damped = h * np.arange(1, steps + 1), omega * np.sqrt(1.0 - ratio**2)
+    phase = np.cos(damped * t) + ratio / np.sqrt(1.0 - ratio**2) * np.sin(damped * t)
+    exact = start * np.exp(-ratio * omega * t) * phase
+    known = Swift(np.array([2.0 * ratio * omega]), np.array([omega]))
+    off = [np.abs(swung(swift) - exact).max() / start for swift in (known, None)]
+    assert off[0] < 0.012 and off[1] > 6.0 * off[0]
 
 
 @pytest.mark.parametrize("kind", ["spring", "muscle"])
