@@ -155,7 +155,10 @@ def _return(e: Array, e_dot: Array, h: float) -> Array:
 
 
 def _on_axes(model: Model, clip: Array, rotation: Array) -> Array:
-    """Keep joints with one or two rotational axes on them: what drifts off the clip across the axes is taken out."""
+    """Keep joints with one or two rotational axes on them: what drifts off the clip across the axes is taken out.
+
+    A joint that had more axes before comes onto those it has left at once.
+    """
     partial = model.partial
     if not len(partial):
         return rotation

@@ -84,6 +84,17 @@ def test_beyond_the_angle_of_friction_it_slides_by_coulombs_law():
     assert np.abs(runs[-1].state.twist[0, :3]).max() < 1e-2  # and does not tumble
 
 
+@pytest.mark.parametrize(("part", "speed"), [(0.89, 0.0), (0.91, 0.21 * 9.81)])
+def test_a_push_along_the_ground_must_beat_static_friction_and_then_only_kinetic(part, speed):
+    """Where it does not tilt the box: 0.9 holds, and what slides is slowed by 0.7."""
+    model = box()
+    push = np.array([[0.0, 0, 0, part * 75 * 9.81, 0, 0]])
+    thrust = Wrench(np.array([0]), np.array([[0.0, 0.0, -0.1]]), push)
+    forces = [thrust, Contacts([ground()])]
+    run = last(simulate(model, standing(model, 120, H), forces, GRAVITY, Run(0, lying(model, lift=0.0982))))
+    assert run.state.twist[0, 3] == pytest.approx(speed, rel=1e-3, abs=1e-3)
+
+
 def test_a_sliding_body_stops_and_sticks():
     model = box()
     reference = standing(model, 240, H)
