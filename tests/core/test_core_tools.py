@@ -1,5 +1,7 @@
 """Impulses, the slow band, joints that change over time, and the diagnosis of a run."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -15,7 +17,7 @@ from core.simulate import Run, simulate, step
 
 from .reference import SWAP, Pinocchio
 from .test_simulate import GRAVITY, last, muscle
-from .trees import motion, tree
+from .trees import mixed, motion, tree
 
 
 @pytest.fixture
@@ -78,11 +80,42 @@ def test_slow_band_costs_accuracy_not_stability(scene):
     assert 0.0 < errors[1] < errors[2] < errors[3] < 30.0
 
 
-def test_slow_band_restarts_from_its_checkpoint(scene):
-    model, reference, forces = scene
-    runs = list(simulate(model, reference, forces, GRAVITY, refresh=4))
-    again = last(simulate(model, reference, forces, GRAVITY, start=runs[25], refresh=4))
-    assert np.array_equal(again.state.rotation, runs[-1].state.rotation)
+@pytest.mark.parametrize("refresh", [1, 3])
+def test_checkpoints_give_the_same_run_to_the_last_bit_and_batches_what_each_gives(rng, refresh):
+    """(2, 3) bodies with joints of every kind and friction in them, from a checkpoint that went through a file."""
+    model = mixed(rng, 9)
+    times = np.arange(0.0, 1.2, 1 / 24)
+    reference = build(times, *motion(rng, model, times, amplitude=0.3), 0.05, 30, 1 / 120)
+    forces = [
+        muscle(model, reference, 2.0),
+        Pulse(3, np.array([0.1, 0, 0]), np.array([1.0, 0, 0]), 0.1, 0.05),
+        Contacts([HingeFriction(np.array([2]), np.array([0.5]))]),
+    ]
+    clip = reference.state(0)
+    q, p = (np.broadcast_to(x, (2, 3, *x.shape)) for x in (clip.rotation, clip.position))
+    start = State(q, p, clip.twist + 0.3 * model.expand(rng.normal(size=(2, 3, model.nv))))
+    runs = list(simulate(model, reference, forces, GRAVITY, Run(0, start), refresh=refresh))
+    kept = pickle.loads(pickle.dumps(runs[19]))
+    again = last(simulate(model, reference, forces, GRAVITY, kept, refresh=refresh))
+    for name in ("rotation", "position", "twist"):
+        assert np.array_equal(getattr(again.state, name), getattr(runs[-1].state, name))
+    assert np.array_equal(again.acceleration, runs[-1].acceleration)
+    one = State(q[1, 2], p[1, 2], start.twist[1, 2])
+    alone = last(simulate(model, reference, forces, GRAVITY, Run(0, one), refresh=refresh))
+    np.testing.assert_allclose(runs[-1].state.twist[1, 2], alone.state.twist, atol=1e-11)
+
+
+def test_impulses_on_batches(rng):
+    model = mixed(rng, 9)
+    q, p = (x.reshape(2, 3, *x.shape[1:]) for x in motion(rng, model, np.linspace(0.0, 1.0, 6)))
+    kin = kinematics(model, State(q, p, np.zeros((2, 3, 9, 6))))
+    points, push, half = (rng.normal(size=(2, 3, *shape)) for shape in ((3,), (3,), (9, 6, 6)))
+    Z = half @ np.swapaxes(half, -1, -2)
+    every = response(model, kin, 4, points, push, Z), coupling(model, kin, (4, 7), (points, push))
+    for i in np.ndindex(2, 3):
+        one = kinematics(model, State(q[i], p[i], np.zeros((9, 6))))
+        np.testing.assert_allclose(every[0][i], response(model, one, 4, points[i], push[i], Z[i]), atol=1e-10)
+        np.testing.assert_allclose(every[1][i], coupling(model, one, (4, 7), (points[i], push[i])), atol=1e-10)
 
 
 def test_joints_change_over_time_without_a_jump(scene):
