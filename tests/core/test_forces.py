@@ -178,6 +178,8 @@ def test_release_falls_from_all_to_nothing():
     spring = Law(K, 0 * K, release=release)
     pull = [-spring(0, 0.0, np.array([[x, 0, 0]]), np.zeros((1, 3)))[0][0, 0] for x in (0.1, 0.15, 0.2)]
     np.testing.assert_allclose(pull, [10.0, 3.75, 0.0])
+    z = [spring(0, 0.1, np.array([[x, 0, 0]]), np.zeros((1, 3)))[1][0, 0] for x in (0.1, 0.15, 0.2)]
+    np.testing.assert_allclose(z, [1.0, 0.25, 0.0], atol=1e-12)  # a spring that is gone has no impedance either
 
 
 def test_ceiling_caps_the_torque_and_its_impedance_alike():
