@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics import Load
+from ..reference import Reference
 from ..rotation import Array
 from ..spatial import apply
 from .spring import add_wrenches
@@ -18,7 +19,7 @@ class Wrench:
     """Forces and torques on points of bodies, constant or over time: spikes, supports, thrust.
 
     bodies: (m,).  points: (m, 3) body frame [m].  wrench: (m, 6) or (K, m, 6) [torque, force] at the point, mean over
-    each step; axes of the world, or of the body where `local`.
+    each step (`Reference.kicks`); axes of the world, or of the body where `local`.
     """
 
     bodies: np.ndarray
@@ -27,12 +28,13 @@ class Wrench:
     local: bool = False
 
     @staticmethod
-    def spikes(times: Array, starts: Array, duration: float, wrench: Array) -> Array:
+    def spikes(reference: Reference, starts: Array, duration: float, wrench: Array) -> Array:
         """(K, m, 6) table of a wrench (m, 6) that acts for `duration` [s] from every start [s], by the exact part of
-        each step; times: (K + 1,) [s]."""
-        from_, to = times[:-1, None], times[1:, None]
+        the time for which each step's acceleration acts."""
+        from_ = (reference.times[:-1] - 0.5 * reference.earlier)[:, None]
+        to = from_ + reference.kicks[:, None]
         inside = np.clip(np.minimum(to, starts + duration) - np.maximum(from_, starts), 0.0, None)
-        return (inside.sum(axis=1) / np.diff(times))[:, None, None] * wrench
+        return (inside.sum(axis=1) / reference.kicks)[:, None, None] * wrench
 
     def add(self, load: Load, step: Step) -> None:
         """Wrenches at the points where they are now."""

@@ -41,7 +41,7 @@ class Striker:
 
     def add(self, load: Load, step: Step) -> None:
         """The whole impulse in the step in which the time lies."""
-        if step.t <= self.time < step.t + step.h:
+        if step.t <= self.time < float(step.reference.times[step.k + 1]):
             J = self.impulse(step.model, step.kin, load, step.h)
             wrench = step.kin.wrench(self._where(step.kin), J / step.h)
             add_wrenches(load, step, np.array([self.body]), wrench[..., None, :])

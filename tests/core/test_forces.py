@@ -388,12 +388,17 @@ def test_swing_twist_keeps_a_joint_in_its_range(push):
 # ------------------------------------------------------------------------------------------------------ forces in time
 
 
-def test_spikes_deliver_their_impulse_at_any_step():
-    for h in (1 / 24, 1 / 97, 1 / 480):
-        times = h * np.arange(round(1.0 / h) + 2)
-        spike = Wrench.spikes(times, np.array([0.1, 0.55]), 0.11, np.array([[0, 0, 0, 1.0, 2.0, 3.0]]))
-        total = np.einsum("kmi,k->mi", spike, np.diff(times))
-        np.testing.assert_allclose(total, [[0, 0, 0, 0.22, 0.44, 0.66]], atol=1e-12)
+@pytest.mark.parametrize("lengths", [(1 / 24,), (1 / 97,), (1 / 480,), (1 / 60, 1 / 240, 1 / 120)])
+def test_spikes_and_pulses_deliver_their_impulse_at_any_step(lengths):
+    """In a free body, in steps of uneven lengths too."""
+    model, count = one_body(), round(0.8 / sum(lengths)) * len(lengths)
+    times = np.concatenate(([0.0], np.cumsum(np.resize(lengths, count))))
+    reference = replace(standing(model, count, 1.0), times=times)
+    push = np.array([[0, 0, 0, 1.0, 2.0, 3.0]])
+    spike = Wrench(np.array([0]), np.zeros((1, 3)), Wrench.spikes(reference, np.array([0.1, 0.55]), 0.11, push))
+    pulse = Pulse(0, np.zeros(3), np.array([0.5, 0.0, 0.0]), 0.3, 0.07)
+    run = last(simulate(model, reference, [spike, pulse], NONE))
+    np.testing.assert_allclose(2.0 * run.state.twist[0, 3:], [0.72, 0.44, 0.66], atol=1e-12)
 
 
 def test_a_uniform_field_is_gravity(rng):

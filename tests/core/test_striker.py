@@ -1,5 +1,7 @@
 """Blows of things that have a mass and a speed: collisions as momentum and energy have them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -21,6 +23,16 @@ def test_striker_against_a_free_body_is_the_collision_of_two_masses():
         ball = Striker(0, np.zeros(3), 2.0, np.array([5.0, 0, 0]), e, normal)
         run = last(simulate(model, reference, [ball], NONE))
         assert run.state.twist[0, 3] == pytest.approx((1 + e) * 5.0 * 2.0 / (2.0 + 3.0), rel=1e-12)
+
+
+@pytest.mark.parametrize("before", [1 / 480, 1 / 30])
+def test_a_striker_strikes_once_where_the_length_of_steps_changes(before):
+    """The first step's acceleration acts longer, or shorter, than the step."""
+    model, h = one_body(mass=3.0), 1 / 120
+    for time in np.arange(0.0, 3.9 * h, 0.3 * h):
+        reference = replace(standing(model, 4, h), before=before)
+        run = last(simulate(model, reference, [Striker(0, np.zeros(3), 2.0, np.array([5.0, 0, 0]), time=time)], NONE))
+        assert run.state.twist[0, 3] == pytest.approx(2.0, rel=1e-12), time
 
 
 def test_elastic_striker_keeps_energy_and_a_sticking_one_shares_the_points_velocity(rng):
