@@ -21,6 +21,7 @@ STRAIGHT = 0.99  # of a leg's length up to which it may stretch beyond the clip'
 SOFT = 0.3  # of how far hip and foot are off the clip's: as wide is the way into a stretched leg
 DEEPEST = 0.06  # [m] that the pelvis sinks at most for a leg that doesn't reach; what is left its heel rises
 RISE, SOFTER, STEEPEST = 0.3, 0.065, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
+LED = 0.1  # part of their muscles that legs keep which stand where more than two do
 FIND = 0.3  # [s] after landing in which the pelvis finds back into its range
 EASY = 0.05  # of what holds a heel down, where the body is before its foot
 GIVES = 0.015  # [m] how softly feet that move freely stay on their own side
@@ -57,6 +58,17 @@ class Footing:
     def grounded(self, times: Array) -> Array:
         """(T,) 1 on the ground, 0 in flight, where nothing holds the body as a whole."""
         return 1.0 - linear(self.stance.times, 1.0 * self.stance.flies, times)
+
+    def tone(self, times: Array, bodies: int) -> Array:
+        """(T, n) what is left of the muscles of bodies: where more than two feet stand, the legs that nothing strikes
+        give way to the plan, which has the ground's force already; theirs would brake the weight once more."""
+        out = np.ones((len(times), bodies))
+        if len(self.stance.limbs) > 2:
+            bears = hermite(self.stance.times, self.stance.bears, np.clip(times, *self.stance.times[[0, -1]]))
+            stands = np.clip(bears * self.plan.at(times)[2] * ~self.missing.any(axis=0), 0.0, 1.0)
+            for limb, part in zip(self.stance.limbs, stands.T, strict=True):
+                out[:, [limb.upper, limb.lower, limb.end]] = 1.0 - (1.0 - LED) * part[:, None]
+        return out
 
     def upright(self, times: Array) -> Array:
         """(T,) how far the pelvis' range about the clip's pose holds: in flight it has no joint, and finds back to it

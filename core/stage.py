@@ -199,6 +199,7 @@ class Stage:
             upright = self.footing.upright(reference.times[:-1])
             grounded = self.footing.grounded(reference.times[:-1])
             tone[:, self.base] *= grounded
+            tone *= self.footing.tone(reference.times[:-1], tone.shape[1])
         muscle = tuning.muscle(
             actor,
             self.model,

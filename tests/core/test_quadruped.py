@@ -178,3 +178,29 @@ def test_dogs_stand_on_their_toes_and_have_no_heel_to_raise():
     reaction = hit_on(dog, "breast_push", clip=standing(dog), hit=Hit(25.0))
     tips = [np.linalg.norm(reaction.footing._tip(limb)) for limb in reaction.footing.stance.limbs]
     assert [tip == 0.0 for tip in tips] == found.toed.tolist()
+
+
+def test_a_standing_animal_is_braked_by_its_plan_and_not_by_its_legs_as_well(dog):
+    """Pushed along its backbone its weight goes as far as the pendulum has it; four legs' own muscles would stop it at
+    two thirds of that.  Knees bend with it."""
+    clip = standing(dog)
+    reaction = hit_on(dog, "breast_push", clip=clip, hit=Hit(25.0))
+    (_, p), (_, own) = reaction.poses(clip), reaction.actor.canonical(clip)
+    mass = reaction.actor.masses.mass[reaction.actor.order]
+    went = (((p - own) * mass[:, None]).sum(axis=1) / mass.sum()) @ reaction.direction
+    planned_way = (reaction.footing.plan.shift @ reaction.direction).max()
+    assert 0.75 * planned_way < went.max() < 1.1 * planned_way
+    feet = [limb.end for limb in reaction.footing.stance.limbs]
+    assert np.abs(p - own)[:, feet].max() < 1e-3
+
+
+def test_a_leg_that_is_struck_keeps_its_own_muscles(dog):
+    """Those that stand and aren't give theirs to the plan; humans' legs are as they were."""
+    clip = standing(dog)
+    footing = hit_on(dog, "leg_back", clip=clip, hit=Hit(25.0)).footing
+    tone = footing.tone(np.array([1.05, 1.3]), 40)
+    struck_leg = next(limb for limb, lost in zip(footing.stance.limbs, footing.missing.T, strict=True) if lost.any())
+    for limb in footing.stance.limbs:
+        assert np.allclose(tone[:, limb.upper], 1.0 if limb is struck_leg else 0.1, atol=1e-6)
+    human = build(skin=True)
+    assert (hit_on(human, "chest_back", clip=standing(human)).footing.tone(np.array([1.05]), 40) == 1.0).all()
