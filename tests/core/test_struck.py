@@ -118,6 +118,22 @@ def test_a_leg_struck_in_the_air_lands_weak(skeleton):
     assert z.min() < -0.02 and lands < found.times[np.argmin(z)] < lands + 0.5
 
 
+@pytest.mark.parametrize(("before", "swept"), [(0.03, False), (0.2, True)])
+def test_a_foot_that_leaves_anyway_is_not_swept(skeleton, before, swept):
+    """Friction holds it as long as it stands: hit just before toe-off it swings off its way, and doesn't step."""
+    clip = clip_of(skeleton)
+    actor = actor_of(skeleton)
+    found = stance.read(actor, clip, 1.0)
+    leg = [limb.end for limb in found.limbs].index(actor.first("foot.R"))
+    stands = found.down[:, leg]
+    off = float(found.times[np.flatnonzero(stands[:-1] & ~stands[1:] & (found.times[:-1] > 1.3))[0] + 1])
+    plan = hit_on(skeleton, "leg_outside", clip=clip, hit=Hit((off - before) * clip.fps)).footing.plan
+    first = plan.times < off + 0.1
+    assert any(move.leg == leg and move.start < off for move in plan.moves) == swept
+    assert (plan.feet[first, leg, 2].max() > 0.005) == swept
+    assert plan.hold[first, leg].min() < 0.3
+
+
 def test_a_leg_hit_again_in_the_air_lands_elsewhere_without_a_jump(skeleton):
     clip = standing(skeleton)
     again = Hit(25.0 + 0.12 * clip.fps)
