@@ -1,6 +1,7 @@
 """Springs to the clip's pose in the world."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from ..model import Model
 from ..reference import Reference
 from ..rotation import EYE, Array, skew, vector
 from ..spatial import apply, apply_T
-from .step import INERTIA, Step, table
+from .step import INERTIA, Step
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +90,26 @@ class WorldSpring:
         """To the clip's own motion of the bodies; K, D: (m, 6, 6).  kins: as in `Track.of_clip`."""
         return cls(bodies, K, D, Track.of_clip(model, reference, bodies, np.zeros((len(bodies), 3)), kins))
 
+    @cached_property
+    def _known(self) -> dict[bytes, tuple[Array, Array]]:
+        return {}
+
+    def _laws(self, kicks: Array) -> tuple[Array, Array]:
+        """(K, m, 3, 6, 6) stiffness, damping and impedance in steps (K,) of these lengths [s], without and with heels
+        that give way."""
+        key = kicks.tobytes()
+        if key not in self._known:
+            h = kicks[:, None, None, None]
+            springs = [(self.stiffness, self.damping)]
+            if self.heels is not None:
+                springs.append(_eased(self.heels, *springs[0]))
+            laws = [np.stack(np.broadcast_arrays(K, D, h * D + INERTIA * h * h * K), axis=-3) for K, D in springs]
+            self._known[key] = laws[0], laws[-1]
+        return self._known[key]
+
     def add(self, load: Load, step: Step) -> None:
         """Wrench and impedance at the point, moved to the shared frame."""
-        k, h, kin, clip = step.k, step.h, step.kin, self.track
+        k, kin, clip = step.k, step.kin, self.track
         R, p = kin.R.take(self.bodies, axis=-3), kin.p.take(self.bodies, axis=-2)
         if self.points is not None:
             p = p + apply(R, self.points)
@@ -99,25 +117,23 @@ class WorldSpring:
         turn = vector(R @ np.swapaxes(clip.R[k], -1, -2))
         e = np.concatenate((turn, p + kin.origin[..., None, :] - clip.position[k]), axis=-1)
         e_dot = apply(at, kin.V.take(self.bodies, axis=-2)) - clip.twist[k]
-        K, D = table(self.stiffness, k, 3), table(self.damping, k, 3)
+        law, eased = (laws[k] for laws in self._laws(step.reference.kicks))
         if self.heels is not None:
-            K, D = _eased(self.heels.axis[k], self.heels.part[k], turn, (K, D))
-        Z = h * D + INERTIA * h**2 * K
+            eases = np.einsum("...mi,mi->...m", turn, self.heels.axis[k]) > 0.0
+            law = np.where(eases[..., None, None, None], eased, law)
+        K, D, Z = (law[..., i, :, :] for i in range(3))
         f = -apply(K, e) - apply(D, e_dot) + apply(Z, clip.acceleration[k])
         load.add_body(self.bodies, apply_T(at, f), np.swapaxes(at, -1, -2) @ Z @ at)
 
 
-def _eased(axis: Array, part: Array, turn: Array, spring: tuple[Array, Array]) -> list[Array]:
-    """Stiffness and damping (..., m, 6, 6) of which a part (m,) resists turns (..., m, 3) about an axis (m, 3) in the
-    positive sense."""
-    part = np.where(np.einsum("...mi,mi->...m", turn, axis) > 0.0, part, 1.0)
-    about = np.zeros(part.shape + (6, 6))
-    about[..., :3, :3] = axis[:, :, None] * axis[:, None, :]
-    out = []
-    for own, root in zip(spring, (np.sqrt(part), part**0.25), strict=True):  # the damping ratio stays
-        left = np.eye(6) - (1.0 - root)[..., None, None] * about
-        out.append(left @ own @ left)
-    return out
+def _eased(heels: Heels, *spring: Array) -> tuple[Array, Array]:
+    """Stiffness and damping (K, m, 6, 6) that resist a turn about the heels' axes with their part only."""
+    about = np.zeros(heels.part.shape + (6, 6))
+    about[..., :3, :3] = heels.axis[..., :, None] * heels.axis[..., None, :]
+    roots = np.sqrt(heels.part), heels.part**0.25  # the damping ratio stays
+    left = [np.eye(6) - (1.0 - root)[..., None, None] * about for root in roots]
+    K, D = (side @ own @ side for side, own in zip(left, spring, strict=True))
+    return K, D
 
 
 def motions(model: Model, reference: Reference) -> tuple[Kinematics, Kinematics]:
