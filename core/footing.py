@@ -143,11 +143,12 @@ class Footing:
 
     def led(self, model: Model, reference: Reference) -> Array:
         """(K + 1, 3) where the plan leads the base over a stretch of the clip, in its parent's frame."""
-        way = self.plan.at(reference.times)[0]
-        up = int(model.parent[self.base])
-        return (
-            way if up < 0 else rotate(conjugate(to_world(model, reference.rotation, reference.position)[0][:, up]), way)
-        )
+        way, up = self.plan.shifted(reference.times), int(model.parent[self.base])
+        turn: Array | None = None
+        while up >= 0:  # no more than a root or two
+            turn = reference.rotation[:, up] if turn is None else multiply(reference.rotation[:, up], turn)
+            up = int(model.parent[up])
+        return way if turn is None else rotate(conjugate(turn), way)
 
     def settled(self, model: Model, clip: Poses, times: Array, joints: Array, at: Array, part: Array) -> Poses:
         """World poses (T, n, 4), (T, n, 3) with the pelvis where the plan has it, and the feet to the point.

@@ -97,8 +97,12 @@ class Plan:
 
     def at(self, times: Array) -> tuple[Array, Array, Array]:
         """(shift, feet, hold) at any times; the ends are held."""
-        shift = cubic(self.times, self.shift, self.rate, times)
-        return shift, cubic(self.times, self.feet, self.speed, times), linear(self.times, self.hold, times)
+        feet = cubic(self.times, self.feet, self.speed, times)
+        return self.shifted(times), feet, linear(self.times, self.hold, times)
+
+    def shifted(self, times: Array) -> Array:
+        """(T, 3) the weight's shift of `at`."""
+        return cubic(self.times, self.shift, self.rate, times)
 
 
 def closing(time: float, end: float) -> tuple[float, float]:
