@@ -12,7 +12,6 @@ Kind = Literal["quaternion", "euler", "axis_angle"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 PARTS = 4  # looks per frame: the bound is checked at every quarter of a frame
-SHARE = 3.0  # times its part of the tolerance is what a bone of a chain may use at first: errors rarely add up in full
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +43,41 @@ def chains(parent: np.ndarray) -> np.ndarray:
         if parent[bone] >= 0:
             longest[parent[bone]] = max(longest[parent[bone]], longest[bone])
     return longest
+
+
+class Sums:
+    """Errors along chains of bones, which add up.
+
+    own: (B, looks) [rad] that each bone is off by itself.  parent: (B,), -1 at roots, parents first.  most: [rad] that
+    any bone may be off with those above it.
+    """
+
+    def __init__(self, own: Array, parent: np.ndarray, most: float) -> None:
+        self.own, self.parent, self.most = own, parent, most
+        self.total = own.copy()
+        under = np.eye(len(parent), dtype=bool)
+        for bone, up in enumerate(parent):
+            if up >= 0:
+                self.total[bone] += self.total[up]
+                under[bone] |= under[up]
+        self.below = [np.flatnonzero(column) for column in under.T]
+
+    def worst(self) -> Array:
+        """(B, looks) the largest sum of a bone and those below it [rad]."""
+        out = self.total.copy()
+        for bone in range(len(out) - 1, 0, -1):
+            if (up := self.parent[bone]) >= 0:
+                out[up] = np.maximum(out[up], out[bone])
+        return out
+
+    def take(self, bone: int, looks: slice, error: Array) -> bool:
+        """Let a bone be off by this at those looks [rad], if the sums allow: whether they did."""
+        below = self.below[bone]
+        total = self.total[below, looks] + (error - self.own[bone, looks])
+        if (total > self.most).any():
+            return False
+        self.total[below, looks], self.own[bone, looks] = total, error
+        return True
 
 
 def slopes(frames: Array, values: Array, corners: np.ndarray) -> tuple[Array, Array]:
@@ -79,7 +113,7 @@ class Sheet:
 
     values: (B, K, 7) rotation channels in four columns (Euler's second axis in column 1), location in three.
     held: (B, K) keys that stay.  key, straight: (B, K) keys so far, and whether a straight line follows.
-    share: (B,) [rad] that one bone may be off.
+    share: (B,) [rad] that one bone may be off if all of its chain are as far as they may.
     grain: of the cosine from which the host takes half a quaternion's angle; two curves that are not the same may show
     that much apart.
     """
@@ -98,7 +132,7 @@ class Sheet:
         self.parent = np.array([motion.parent for motion in motions])
         self.grain = grain
         self.turn, self.travel = max(turn, 1e-12), max(travel, 1e-12)
-        self.share = self.turn * np.minimum(SHARE / chains(self.parent), 1.0)
+        self.share = self.turn / chains(self.parent)
         self.kinds = np.array([KINDS.index(motion.kind) for motion in motions])
         self.present = [kind for i, kind in enumerate(KINDS) if i in self.kinds]
         self.moves = np.array([motion.location is not None for motion in motions])

@@ -4,13 +4,14 @@ What counts is what the host shows: quaternion components interpolated one by on
 locations added to whatever lies below.  The yardstick is the full bake, one key a frame and straight lines between.
 Between kept keys the curves are cubics with slopes taken from the full bake, or straight lines where a cubic won't do.
 All channels of a bone share their keys.  Errors add up along a chain of bones: the sum stays within the tolerance.
+Keys go in until every bone keeps to its share of that, and out again as long as the sums along the chains allow.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from .key_errors import PARTS, Motion, Sheet, slopes
+from .key_errors import PARTS, Motion, Sheet, Sums, slopes
 from .rotation import Array
 
 __all__ = ["Keys", "Motion", "reduce"]
@@ -65,8 +66,8 @@ def reduce(
     given = np.empty(0) if keep is None else np.asarray(keep, dtype=np.float64)
     sheet = Sheet(np.asarray(frames, dtype=np.float64), motions, MARGIN * turn, MARGIN * travel, given, grain)
     _insert(sheet, *_segments(sheet.key))
-    _prune(sheet)
-    _repair(sheet)
+    while _merge(sheet):
+        pass
     return [Keys(np.flatnonzero(key), sheet.straight[b, key], sheet.corners) for b, key in enumerate(sheet.key)]
 
 
@@ -88,49 +89,53 @@ def _insert(sheet: Sheet, b: np.ndarray, i: np.ndarray, j: np.ndarray) -> None:
         b, i, j = np.concatenate((b, b)), np.concatenate((i, k)), np.concatenate((k, j))
 
 
-def _prune(sheet: Sheet) -> None:
-    """Take keys out again that later ones have made needless; of neighbours the one that costs least first."""
-    price, line = np.empty(sheet.key.shape), np.empty(sheet.key.shape, dtype=bool)
-    ends = np.full((2, *sheet.key.shape), -1)
-    while True:
-        b, at = np.nonzero(sheet.key)
-        inner = np.flatnonzero(~sheet.held[b, at])
-        place = b[inner], at[inner]
-        i, j = at[inner - 1], at[inner + 1]
-        new = np.flatnonzero((ends[0][place] != i) | (ends[1][place] != j))
-        if len(new):
-            fresh = b[inner][new], at[inner][new]
-            price[fresh], line[fresh], _ = sheet.fit(fresh[0], i[new], j[new])
-            ends[0][fresh], ends[1][fresh] = i[new], j[new]
-        cost = np.full(len(at), np.inf)
-        cost[inner] = np.where(price[place] <= 1.0, price[place], np.inf)
-        gone = np.flatnonzero(np.isfinite(cost) & (cost < np.roll(cost, 1)) & (cost <= np.roll(cost, -1)))
-        if not len(gone):
-            return
-        sheet.key[b[gone], at[gone]] = False
-        sheet.straight[b[gone], at[gone - 1]] = line[b[gone], at[gone]]
+def _merge(sheet: Sheet) -> bool:
+    """Take keys out that their chains can do without, those that cost least first, and of neighbours only one: whether
+    any went."""
+    b, at = np.nonzero(sheet.key)
+    inner = np.flatnonzero(~sheet.held[b, at])
+    if not len(inner):
+        return False
+    sums = _sums(sheet)
+    b, i, k, j = b[inner], at[inner - 1], at[inner], at[inner + 1]
+    look, ends, turn, price, line = _prices(sheet, sums, b, i, j)
+    free, count = sheet.key.copy(), sheet.key.sum()
+    for c in np.argsort(price)[: np.isfinite(price).sum()]:
+        bone, first, last = b[c], ends[c], ends[c + 1]
+        if not (free[bone, i[c]] and free[bone, k[c]] and free[bone, j[c]]):
+            continue
+        if sums.take(bone, slice(look[first], look[last - 1] + 1), turn[first:last]):
+            sheet.key[bone, k[c]] = free[bone, [i[c], k[c], j[c]]] = False
+            sheet.straight[bone, i[c]] = line[c]
+    return bool(sheet.key.sum() < count)
 
 
-def _repair(sheet: Sheet) -> None:
-    """Where the errors of a chain add up to too much, its worst bone gets a key more, until none does."""
-    while True:
-        b, i, j = _segments(sheet.key)
-        segment, look, _, turn, _ = sheet.errors(b, i, j, sheet.straight[b, i])
-        own = np.zeros((len(sheet.key), len(sheet.looks)))
-        owner = np.zeros(own.shape, dtype=int)
-        own[b[segment], look], owner[b[segment], look] = turn, segment
-        total, most = own.copy(), own.copy()
-        for bone, up in enumerate(sheet.parent):
-            if up >= 0:
-                total[bone] += total[up]
-                above = most[up] > own[bone]
-                most[bone], owner[bone] = np.where(above, most[up], own[bone]), np.where(above, owner[up], owner[bone])
-        bad = total > sheet.turn
-        if not bad.any():
-            return
-        worst, where = owner[bad], np.nonzero(bad)[1]
-        worst, first = np.unique(worst[order := np.lexsort((-total[bad], worst))], return_index=True)
-        b, i, j = b[worst], i[worst], j[worst]
-        k = np.clip(np.round(where[order][first] / PARTS).astype(int), i + 1, j - 1)
-        sheet.key[b, k] = True
-        _insert(sheet, np.concatenate((b, b)), np.concatenate((i, k)), np.concatenate((k, j)))
+def _prices(
+    sheet: Sheet, sums: Sums, b: np.ndarray, i: np.ndarray, j: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, Array, Array, np.ndarray]:
+    """What it costs to have no key within segments (S,) of bones b from frame i to j, of a cubic, or of a straight line
+    where only that will do.
+
+    The looks (N,), where each segment begins and the last one ends among them (S + 1,), the angles off (N,); the error
+    that comes in, added up (S,), infinite where it is too much; whether the line is meant (S,).
+    """
+    worst, kinds = sums.worst(), []
+    for straight in (False, True):
+        segment, look, start, turn, move = sheet.errors(b, i, j, np.full(len(b), straight))
+        more = turn - sums.own[b[segment], look]
+        sum_ = np.maximum.reduceat(worst[b[segment], look] + more, start)
+        fits = (sum_ <= sheet.turn) & (np.maximum.reduceat(move, start) <= sheet.travel)
+        kinds.append((np.where(fits, np.add.reduceat(np.maximum(more, 0.0), start), np.inf), turn))
+    (cubic, curved), (straight_, plain) = kinds
+    line = np.isinf(cubic) & np.isfinite(straight_)
+    ends = np.append(start, len(look))
+    return look, ends, np.where(line[segment], plain, curved), np.where(line, straight_, cubic), line
+
+
+def _sums(sheet: Sheet) -> Sums:
+    """Those of the keys so far."""
+    b, i, j = _segments(sheet.key)
+    segment, look, _, turn, _ = sheet.errors(b, i, j, sheet.straight[b, i])
+    own = np.zeros((len(sheet.key), len(sheet.looks)))
+    own[b[segment], look] = turn
+    return Sums(own, sheet.parent, sheet.turn)

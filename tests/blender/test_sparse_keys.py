@@ -45,7 +45,7 @@ class TestDemo:
         return bpy.context.active_object
 
     def test_shoulder_front_at_half_a_degree(self, demo):
-        """Under 40 % of the keys, and no bone is further off in the armature than the tolerance."""
+        """Under a third of the keys, and no bone is further off in the armature than the tolerance."""
         set_frame(1)
         state = file_state()
         OPS.apply_hit_reaction()
@@ -62,7 +62,7 @@ class TestDemo:
         sparse = orientations(demo, looks)
         off, share = worst(full, sparse), count(demo, name) / keys
         print("{:.1f} % of {} keys, {:.3f} degrees off".format(100 * share, keys, off))
-        assert share < 0.4
+        assert share < 0.33  # 0.295
         assert 0.05 < off <= 0.5
         beyond = (looks < first) | (looks > last)
         assert beyond.any() and worst(sparse[beyond], clip_alone[beyond]) < 0.01
@@ -104,7 +104,10 @@ CHARACTERS = {
 
 @pytest.mark.parametrize("name", CHARACTERS)
 def test_characters_of_others(fresh_scene, data, name):
-    """Fine tolerances too, though the NLA's grain shows a neck of seven bones 0.2 degrees off where deltas fade out."""
+    """Fine tolerances too, though the NLA's grain shows a neck of seven bones 0.2 degrees off where deltas fade out.
+
+    Kept: 60 to 61 %, 39 to 42 % and 27 to 29 %.
+    """
     path, other = (part and data / "1_game_characters" / part for part in CHARACTERS[name])
     armature = loaded(path, clip=other)
     job, reaction = solved(armature)
@@ -112,7 +115,7 @@ def test_characters_of_others(fresh_scene, data, name):
     made = job.write(bpy.context, reaction)
     full, keys = orientations(armature, looks), count(armature, made)
     layer.remove(bpy.context, armature, made)
-    for tolerance, most in ((0.1, 0.75), (0.25, 0.55), (0.5, 0.4)):
+    for tolerance, most in ((0.1, 0.65), (0.25, 0.45), (0.5, 0.32)):
         made = job.write(bpy.context, reaction, key_tolerance=tolerance)
         off, share = worst(full, orientations(armature, looks)), count(armature, made) / keys
         print("{} at {}: {:.1f} % of the keys, {:.3f} degrees off".format(name, tolerance, 100 * share, off))
