@@ -22,6 +22,7 @@ from .roles import base_role
 from .rotation import Array, conjugate, rotate, to_matrix
 from .situation import BoneSetting, Situation
 from .skeleton import Clip
+from .topology import LEG
 
 SUBSTEP, HALVINGS = 1.0 / 120.0, 5  # [s], and how often it may be halved for accuracy's sake
 FOLLOWERS = ("tail", "ear")  # swing along where anything is simulated and nothing else owns them
@@ -137,7 +138,7 @@ class Stage:
                 raise SituationError(f"Bone '{name}' {cause}, or exclude the bone from the simulation.")
         support = [i for i, r in enumerate(actor.roles) if base_role(r) in supporting and not wanted[i]]
         legs = [i for i in range(len(actor.roles)) if base_role(actor.roles[i]) in ("thigh", "shin", "foot")]
-        base = actor.first("pelvis") if "pelvis" in supporting else -1
+        base = actor.first("pelvis") if "pelvis" in supporting and not self._thrown() else -1
         given_up = [i for i in {*support, *legs, base} if i in owned]
         if base < 0 or not legs or given_up:
             if given_up:
@@ -148,6 +149,11 @@ class Stage:
         moving = np.array(wanted)
         moving[support] = True
         return moving, base
+
+    def _thrown(self) -> bool:
+        """Whether a free pelvis would be thrown: by velocities of the trunk, which come out of nothing."""
+        told = all(blow.situation.drive == "velocities" for blow in self.blows)
+        return told and not any(base_role(self.actor.roles[blow.struck]) in LEG for blow in self.blows)
 
     def _owned(self, role: str, fixed: Mapping[str, str]) -> bool:
         """Whether something else owns a body of a role."""
