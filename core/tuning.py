@@ -54,7 +54,8 @@ def muscles(
     firm = np.sqrt(_in_a_row(actor.roles))
     every, count = since[:, None], (len(since), len(taut))
     f = np.broadcast_to(curve.over(situation.frequency, every) * taut * firm, count).copy()
-    ratio = np.broadcast_to((1.0 - (1.0 - curve.over(situation.ratio, every)) / taut) * firm, count).copy()
+    calm = (1.0 - curve.over(situation.ratio, every)) / np.maximum(taut, 1.0)  # loose limbs are damped no less
+    ratio = np.broadcast_to((1.0 - calm) * firm, count).copy()
     if base >= 0:
         f[:, base] = curve.over(situation.base_frequency, since)
     for i, setting in enumerate(settings):

@@ -401,6 +401,15 @@ def test_spikes_and_pulses_deliver_their_impulse_at_any_step(lengths):
     np.testing.assert_allclose(2.0 * run.state.twist[0, 3:], [0.72, 0.44, 0.66], atol=1e-12)
 
 
+def test_a_thrust_of_the_bodys_own_turns_with_it_and_one_of_the_worlds_does_not():
+    model, quarter = one_body(mass=2.0), exp(np.array([[0.0, 0.0, 0.5 * np.pi]]))
+    state, push = State(quarter, np.zeros((1, 3)), np.zeros((1, 6))), np.array([[0.0, 0, 0, 3.0, 0, 0]])
+    for local, way in ((True, [0.0, 3.0, 0.0]), (False, [3.0, 0.0, 0.0])):
+        thrust = Wrench(np.array([0]), np.zeros((1, 3)), push, local)
+        load = load_of(thrust, moment_of(model, standing(model, 2, 0.01), state))
+        np.testing.assert_allclose(load.wrench[0, 3:], way, atol=1e-12)
+
+
 def test_a_uniform_field_is_gravity(rng):
     model = tree(rng, 6, free=True)
     reference = standing(model, 60, 1 / 120)

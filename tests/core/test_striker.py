@@ -7,11 +7,11 @@ import pytest
 
 from core.dynamics import balance, kinematics
 from core.dynamics.dense import mass_matrix
-from core.forces import Pulse, Striker
+from core.forces import Law, PointSpring, Pulse, Striker
 from core.model import State
 from core.simulate import simulate
 
-from .test_forces import NONE, one_body, standing
+from .test_forces import GRAVITY, NONE, one_body, standing
 from .test_simulate import last
 from .trees import motion, tree
 
@@ -23,6 +23,22 @@ def test_striker_against_a_free_body_is_the_collision_of_two_masses():
         ball = Striker(0, np.zeros(3), 2.0, np.array([5.0, 0, 0]), e, normal)
         run = last(simulate(model, reference, [ball], NONE))
         assert run.state.twist[0, 3] == pytest.approx((1 + e) * 5.0 * 2.0 / (2.0 + 3.0), rel=1e-12)
+
+
+def test_a_striker_meets_a_body_as_the_other_forces_of_the_step_leave_it():
+    """Both go on with one velocity at the end of the step, gravity and a spring's impedance in it."""
+    model, v = one_body(mass=3.0), np.array([5.0, 0.0, -2.0])
+    reference = standing(model, 1, 1 / 120)
+    K = np.full((1, 3), 2e4)
+    spring = PointSpring.of_clip(model, reference, np.array([0]), np.zeros((1, 3)), Law(K, 0.01 * K))
+    for forces in ([], [spring]):
+        with_, without = (
+            last(simulate(model, reference, [*forces, *more], GRAVITY)).state.twist[0, 3:]
+            for more in ([Striker(0, np.zeros(3), 2.0, v)], [])
+        )
+        inert = 3.0 + (200.0 / 120 + 2e4 / 120**2 if forces else 0.0)
+        given = inert * (with_ - without)
+        np.testing.assert_allclose(with_, v - given / 2.0, atol=1e-9)
 
 
 @pytest.mark.parametrize("before", [1 / 480, 1 / 30])

@@ -6,6 +6,7 @@ import pytest
 from core import curve, flesh, tuning
 from core.forces import Flesh, Muscle
 from core.model import State, revolute
+from core.pose import Envelope
 from core.rotation import exp, log
 from core.simulate import Run, simulate
 from core.situation import BoneSetting, named
@@ -38,6 +39,20 @@ def test_limbs_get_tauter_and_calmer_towards_the_tips(skeleton):
     np.testing.assert_allclose(f[[at("chest"), at("upper_arm.L"), at("forearm.L"), at("hand.L")]], [2, 2, 3, 4.5])
     np.testing.assert_allclose(ratio[[at("upper_arm.L"), at("forearm.L")]], [0.6, 1 - 0.4 / 1.5])
     assert f[at("pelvis")] == 1.2 and f[at("hand.R")] == 9.0
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.7, 10.0])
+def test_limbs_that_get_looser_are_damped_as_the_trunk_is(skeleton, ratio):
+    """Reckoned on below a taper of 1 their damping would be negative: a hand at 0.13 turned ever faster."""
+    actor, none = actor_of(skeleton), [BoneSetting()] * len(skeleton.names)
+    for taper in (0.1, 0.5, 1.0):
+        s = named("shoulder_back").with_changes(taper=taper, ratio=ratio)
+        _, got = tuning.muscles(actor, s, none, -1, np.zeros(1))
+        hand = actor.names.index("hand.L")
+        assert got.min() >= min(ratio, 1.0) - 1e-12 and got[hand] == pytest.approx(ratio)
+    short = Envelope(0.1, 0.1, 0.3, "continue", 0.4)
+    reaction = hit_on(skeleton, "shoulder_back", taper=0.13, frequency=14.0, ratio=ratio, envelope=short)
+    assert max(reaction.peaks().values()) < 60.0
 
 
 def test_tone_falls_most_at_the_blow_and_comes_back(skeleton):
