@@ -22,6 +22,7 @@ SOFT = 0.3  # of how far hip and foot are off the clip's: as wide is the way int
 DEEPEST = 0.06  # [m] that the pelvis sinks at most for a leg that doesn't reach; what is left its heel rises
 RISE, SOFTER, STEEPEST = 0.3, 0.065, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
 LED = 0.1  # part of their muscles that legs keep which stand where more than two do
+SLANTED = 2.0  # times what its leg misses that a foot is lifted at most: a leg near level would ask for any height
 FIND = 0.3  # [s] after landing in which the pelvis finds back into its range
 EASY = 0.05  # of what holds a heel down, where the body is before its foot
 GIVES = 0.015  # [m] how softly feet that move freely stay on their own side
@@ -242,11 +243,12 @@ class Footing:
         roll = exp(((1.0 - air) * before * np.clip(steep, 0.0, STEEPEST))[:, None] * axis)
         ankle = ankle + toes - rotate(roll, toes)
         way = hip - ankle
+        missing = np.maximum(np.linalg.norm(way, axis=-1) - reached, 0.0)
+        ankle[:, 2] += (1.0 - air) * np.minimum(_lower(way, reached), np.minimum(SLANTED * missing, RISE))
+        way = hip - ankle
         far = np.maximum(np.linalg.norm(way, axis=-1), 1e-6)
-        drawn = air * np.maximum(1.0 - reached / far, 0.0)
-        ankle = ankle + drawn[:, None] * way
-        ankle[:, 2] += (1.0 - air) * np.minimum(_lower(way, reached), RISE)
-        return ankle, multiply(roll, turn)
+        drawn = np.maximum(1.0 - reached / far, 0.0)
+        return ankle + drawn[:, None] * way, multiply(roll, turn)
 
     def _tip(self, limb: Limb) -> Array:
         """(3,) of a foot's toes, in its frame; the ankle of one that has no heel on the ground to rise."""
