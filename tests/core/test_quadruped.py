@@ -10,6 +10,8 @@ from core.quality.motion import RATE
 from core.react import Hit
 from core.reference import to_joints
 from core.rotation import angle, exp, multiply, rotate
+from core.situation import named
+from core.stage import Stage
 
 from .figures import DOG, build
 from .test_balance import planned
@@ -66,12 +68,12 @@ def test_a_blow_at_the_hip_leaves_the_foot_where_it_stands(dog, along, part):
     """The trunk takes it: a shoulder is the hip of a front leg."""
     actor = actor_of(dog)
     clip = standing(dog)
-    reaction = hit_on(dog, "shoulder_outside", clip=clip, hit=Hit(25.0, impulse=50.0, along=along))
-    limb = next(limb for limb in reaction.footing.stance.limbs if limb.upper == reaction.struck)
-    assert struck._lever(actor, reaction.blows[0], limb) == pytest.approx(part, abs=1e-9)
-    hold = reaction.footing.plan.hold[:, reaction.footing.stance.limbs.index(limb)]
-    assert hold.min() >= 1.0 - part - 1e-9
-    assert any(move.start == reaction.start for move in reaction.footing.plan.moves) == (part >= 0.5)
+    stage = Stage(actor, clip, [(named("shoulder_outside"), Hit(25.0, impulse=50.0, along=along))], {}, {})
+    blow, plan, limbs = stage.blows[0], stage.footing.plan, stage.footing.stance.limbs
+    limb = next(limb for limb in limbs if limb.upper == blow.struck)
+    assert struck._lever(actor, blow, limb) == pytest.approx(part, abs=1e-9)
+    assert plan.hold[:, limbs.index(limb)].min() >= 1.0 - part - 1e-9
+    assert any(move.start == stage.start for move in plan.moves) == (part >= 0.5)
 
 
 def test_in_the_air_an_ankle_goes_with_its_leg():
@@ -135,13 +137,15 @@ def test_a_neck_of_three_bones_swings_as_one_of_a_single_bone():
 
 def test_a_tail_swings_along_and_is_left_to_what_owns_it(dog):
     clip = standing(dog)
-    hit = Hit(25.0)
-    free = hit_on(dog, "croup_push", clip=clip, hit=hit)
-    assert 1.0 < free.peaks()["Tail2"] < 45.0
-    owned = hit_on(dog, "croup_push", clip=clip, hit=hit, fixed={"Tail1": "a constraint"})
-    assert not {"Tail1", "Tail2"} & set(owned.peaks()) and "Head" in owned.peaks()
-    velocities = hit_on(dog, "chest_front", clip=clip, hit=hit, drive="velocities", simulate=(), support=())
-    assert "Tail1" not in velocities.peaks()
+    assert 1.0 < hit_on(dog, "croup_push", clip=clip, hit=Hit(25.0)).peaks()["Tail2"] < 45.0
+
+    def moving(situation, fixed):
+        stage = Stage(actor_of(dog), clip, [(situation, Hit(25.0))], {}, fixed)
+        return {stage.actor.names[i] for i in np.flatnonzero(stage.moving)}
+
+    owned = moving(named("croup_push"), {"Tail1": "a constraint"})
+    assert not {"Tail1", "Tail2"} & owned and "Head" in owned
+    assert "Tail1" not in moving(named("chest_front").with_changes(simulate=(), support=()), {})
 
 
 def test_hands_of_more_than_four_limbs_are_feet_where_they_stand():
@@ -175,8 +179,8 @@ def test_dogs_stand_on_their_toes_and_have_no_heel_to_raise():
     hind = [actor_of(dog).roles[limb.end].startswith("foot") for limb in found.limbs]
     assert found.toed[hind].all() and sum(hind) == 2
     assert not stance.read(actor_of(flat), standing(flat), 1.0).toed.any()
-    reaction = hit_on(dog, "breast_push", clip=standing(dog), hit=Hit(25.0))
-    tips = [np.linalg.norm(reaction.footing._tip(limb)) for limb in reaction.footing.stance.limbs]
+    footing = Stage(actor_of(dog), standing(dog), [(named("breast_push"), Hit(25.0))], {}, {}).footing
+    tips = [np.linalg.norm(footing._tip(limb)) for limb in footing.stance.limbs]
     assert [tip == 0.0 for tip in tips] == found.toed.tolist()
 
 
@@ -197,10 +201,11 @@ def test_a_standing_animal_is_braked_by_its_plan_and_not_by_its_legs_as_well(dog
 def test_a_leg_that_is_struck_keeps_its_own_muscles(dog):
     """Those that stand and aren't give theirs to the plan; humans' legs are as they were."""
     clip = standing(dog)
-    footing = hit_on(dog, "leg_back", clip=clip, hit=Hit(25.0)).footing
+    footing = Stage(actor_of(dog), clip, [(named("leg_back"), Hit(25.0))], {}, {}).footing
     tone = footing.tone(np.array([1.05, 1.3]), 40)
     struck_leg = next(limb for limb, lost in zip(footing.stance.limbs, footing.missing.T, strict=True) if lost.any())
     for limb in footing.stance.limbs:
         assert np.allclose(tone[:, limb.upper], 1.0 if limb is struck_leg else 0.1, atol=1e-6)
     human = build(skin=True)
-    assert (hit_on(human, "chest_back", clip=standing(human)).footing.tone(np.array([1.05]), 40) == 1.0).all()
+    stage = Stage(actor_of(human), standing(human), [(named("chest_back"), Hit(25.0))], {}, {})
+    assert (stage.footing.tone(np.array([1.05]), 40) == 1.0).all()
