@@ -46,13 +46,15 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
             lost = _strong(own) * _weakened(found, blow, since, k, i)
             weak[:, i] = np.maximum(weak[:, i], lost)
             sinks[:, i] = np.maximum(sinks[:, i], blow.situation.dip * lost)
-            off = found.stays(k, i) if found.down[k, i] else k  # where it leaves the ground by itself
+            lands = found.lands(k, i)
+            on = lands if 0 <= lands <= k + LEAVES / h + 1e-6 else k  # one that lands just then stands
+            off = found.stays(on, i) if found.down[on, i] else k  # where it leaves the ground by itself
             held = 1.0 - smooth(since / LEAVES) if off > k else np.zeros(len(since))
-            if (off - k) * h > LEAVES + 1e-6:
-                due = k + int(round(SWEPT / h))
+            if (off - on) * h > LEAVES + 1e-6:
+                due = on + int(round(SWEPT / h))
                 way = FLUNG * float(found.length[i]) * strong * blow.direction[:2]
                 if np.linalg.norm(way) > LEAST and due < len(found.times):
-                    sweeps.append(Sweep(i, k, due, (float(way[0]), float(way[1]))))
+                    sweeps.append(Sweep(i, on, due, (float(way[0]), float(way[1]))))
                     free = _freed(found, since, blow.start, _ready(found, blow, due, i, float(found.times[due])))
                     hold[:, i] *= 1.0 - lever * (1.0 - np.maximum(free, held))
             else:

@@ -134,6 +134,19 @@ def test_a_foot_that_leaves_anyway_is_not_swept(skeleton, before, swept):
     assert plan.hold[first, leg].min() < 0.3
 
 
+def test_a_foot_that_is_just_landing_is_swept_as_it_lands(skeleton):
+    """Else it would neither swing on nor be moved, as if nothing had hit it."""
+    clip = clip_of(skeleton)
+    actor = actor_of(skeleton)
+    found = stance.read(actor, clip, 1.0)
+    leg = [limb.end for limb in found.limbs].index(actor.first("foot.R"))
+    stands = found.down[:, leg]
+    on = float(found.times[np.flatnonzero(~stands[:-1] & stands[1:] & (found.times[:-1] > 1.3))[0] + 1])
+    plan = hit_on(skeleton, "leg_front", clip=clip, hit=Hit((on - 0.03) * clip.fps)).footing.plan
+    first = next(move for move in plan.moves if move.leg == leg)
+    assert on - 0.03 < first.start == pytest.approx(on, abs=0.02) and np.linalg.norm(first.way) > 0.05
+
+
 def test_a_leg_hit_again_in_the_air_lands_elsewhere_without_a_jump(skeleton):
     clip = standing(skeleton)
     again = Hit(25.0 + 0.12 * clip.fps)
