@@ -5,7 +5,7 @@ import numpy as np
 from bench import trees
 from core.dynamics import Load, forward_dense, forward_tree, kinematics
 from core.limbs import LONG, SHORT, carriers, cut
-from core.model import State
+from core.model import Model, State
 from core.spatial import MANY, solve_many
 
 from .trees import tree
@@ -45,6 +45,17 @@ def test_cost_grows_with_the_bones(rng):
     model = tree(rng, 60, kinds=("spherical",))
     rope = type(model)(model.names, np.arange(-1, 59), model.joints, model.inertia)
     assert max(tier.shape[1] * tier.shape[2] for tier in rope.limbs.tiers) <= LONG[2]
+
+
+def test_sums_along_the_tree_level_by_level(rng):
+    """As the matrix of ancestors gives them, on trees whose bodies stand in any order, and with several roots."""
+    for n in (1, 2, 30):
+        model = tree(rng, n)
+        model = Model(model.names, np.where(rng.random(n) < 0.1, -1, model.parent), model.joints, model.inertia)
+        values = rng.normal(size=(3, n, 2))
+        np.testing.assert_allclose(model.levels.outward(values), model.ancestor @ values, atol=1e-12)
+        np.testing.assert_allclose(model.levels.inward(values), model.ancestor.T @ values, atol=1e-12)
+        np.testing.assert_array_equal(model.levels.order[model.levels.place], np.arange(n))
 
 
 def test_many_systems_are_solved_as_each_is(rng):
