@@ -63,7 +63,7 @@ class Walker(Weight):
         capture = self.x + self.v / pace
         if carries.any():
             points = self.pressure_points(k, carries)
-            p = self.pressure(k, points, capture)
+            p = self.pressure(k, points, capture, self.x)
             far = LOST * float(stance.height[k])
             if norm(self.x - points[0]) > far and norm(self.x - nearest(points, self.x)) > far:
                 self.lost = float(stance.times[k])
@@ -236,7 +236,7 @@ class Walker(Weight):
     def _without(self, k: int, legs: tuple[int, ...], carries: np.ndarray, capture: Array) -> tuple[Array, Array]:
         """(s, 2) soles that carry but for these legs, and where over them the capture point (2,) gets in a step."""
         points = self.pressure_points(k, carries & ~np.isin(np.arange(len(carries)), legs))
-        return points, ahead(capture, self.pressure(k, points, capture), float(self.stance.pace[k]), self.swing)
+        return points, ahead(capture, self.pressure(k, points, capture, self.x), float(self.stance.pace[k]), self.swing)
 
     def _apart(self, k: int, leg: int, goal: Array) -> Array:
         """The goal, but on the leg's own side of the other as far as the clip's foot is there, or, well before it or

@@ -13,7 +13,8 @@ from .support import ease, fall, nearest, norm
 HASTE = 0.8  # how much farther than the capture point the pressure goes, as part of its way off
 ROUND = 0.05  # [m] by which soles reach beyond the line along their middle
 HELP, MORE = 0.08, 0.3  # [m] that arms and trunk do for the balance, and more towards the end of the reaction
-LATENT, RAISED = 0.05, 0.1  # [s] from a blow until muscles answer, and in which their force comes up
+LATENT = 0.05  # [s] from a blow until muscles answer
+RAISED, SOON = 0.1, 0.02  # [s] in which their force comes up, and on two feet, which are taut from the weight
 FORESEEN, COARSE = 0.5, 6  # [s] that the weight's way is foreseen, and in how many samples at a time
 
 
@@ -60,19 +61,18 @@ class Weight:
             at = centre + self.give[k, owner, None] * (at - centre)
         return np.asarray(at[some])
 
-    def pressure(self, k: int, points: Array, capture: Array) -> Array:
-        """(2,) where the feet press to bring the weight home."""
+    def pressure(self, k: int, points: Array, capture: Array, x: Array) -> Array:
+        """(2,) where the feet press to bring the weight home, which is at x (2,)."""
         over_home = capture - self.home - self.aside
-        wanted = self.x + self.answered(k) * (capture + HASTE * over_home - self.x)
+        wanted = x + self.answered(k) * (capture + HASTE * over_home - x)
         on = nearest(points, wanted)
         over = wanted - on
         return np.asarray(on + over * min(1.0, self.round(k) / max(norm(over), 1e-12)))
 
     def answered(self, k: int) -> float:
         """Part of its answer that a body has begun; before, stretched muscles bear the weight where it goes."""
-        if len(self.feet) < 3:
-            return 1.0
-        return ease((float(self.stance.times[k]) - self.began - LATENT) / RAISED)
+        raised = RAISED if len(self.feet) > 2 else SOON
+        return ease((float(self.stance.times[k]) - self.began - LATENT) / raised)
 
     def round(self, k: int) -> float:
         """[m] by which the pressure gets beyond the soles' middle: the sole's own width, and arms and trunk."""
@@ -89,7 +89,7 @@ class Weight:
             seconds = (until - k) * self.h
             carries = self.carries(k, stance.down[k] & ((self.since < 0) | (self.due <= k)))
             if carries.any():
-                p = self.pressure(k, self.pressure_points(k, carries, feet), x + v / pace)
+                p = self.pressure(k, self.pressure_points(k, carries, feet), x + v / pace, x)
                 x, v = fall(x, v, p, pace, seconds)
             else:
                 x = x + seconds * v
