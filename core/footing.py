@@ -18,6 +18,7 @@ from .stance import Stance
 from .support import smooth
 
 STRAIGHT = 0.99  # of a leg's length up to which it may stretch beyond the clip's own
+STRETCH = 0.6  # part of what the clip's leg leaves of that which one off it takes
 SOFT = 0.3  # of how far hip and foot are off the clip's: as wide is the way into a stretched leg
 DEEPEST = 0.06  # [m] that the pelvis sinks at most for a leg that doesn't reach; what is left its heel rises
 RISE, SOFTER, STEEPEST = 0.3, 0.065, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
@@ -295,6 +296,7 @@ def _reached(limb: Limb, clip: Array, p: Array, target: Array, softness: Array |
     """(T,) how far a leg reaches towards its foot's place [m].
 
     clip, p: (T, n, 3) world positions.  The farther a leg is off the clip's, the softer it gets to its full length.
+    A part of what the clip leaves of that is left: straight before the clip's, a knee would wait for it and then snap.
     """
     bones = np.diff(p[:, [limb.upper, limb.lower, limb.end]], axis=1)
     length = np.linalg.norm(bones, axis=-1).sum(axis=-1)
@@ -302,7 +304,8 @@ def _reached(limb: Limb, clip: Array, p: Array, target: Array, softness: Array |
     way = p[:, limb.upper] - target
     soft = np.maximum(softness * np.linalg.norm(way - own, axis=-1), 1e-12)
     d = np.linalg.norm(way, axis=-1)
-    most = np.maximum(np.linalg.norm(own, axis=-1), STRAIGHT * length)
+    clips = np.linalg.norm(own, axis=-1)
+    most = clips + STRETCH * np.maximum(STRAIGHT * length - clips, 0.0)
     return np.asarray(d - soft * np.logaddexp(0.0, (d - most) / soft))
 
 
