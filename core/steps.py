@@ -14,7 +14,7 @@ from . import landing
 from .dip import dip
 from .plan import CLOSED, Move, Plan, Span, Struck, closing
 from .rotation import Array
-from .sides import APART, least, passes, side
+from .sides import APART, CROSSED, least, passes, side
 from .stance import Stance
 from .support import ahead, fall, nearest, norm
 from .weight import ROUND, Weight
@@ -24,6 +24,7 @@ NOTICE = 0.1  # [s] from a blow to the first decision
 SWING, LEG, FARTHER = 0.28, 0.9, 0.1  # [s] that a step takes of a leg of this length [m], and more per metre of way
 BRISK = 0.2  # [s] that it takes at least
 STRAINED = 0.4  # of a leg's length that feet are away from under the weight before they follow
+QUICK = 4.5  # [1/s] lengths of its leg that a foot goes at most to get round the other
 LATE = 0.1  # [s] before it lands in which a foot's goal stays
 MISSED = 2.0  # [m] that a step may be longer for each by which it catches the weight better
 HOME = 1.0  # [s] before the end from where feet that all stand go home whatever the balance
@@ -244,7 +245,8 @@ class Walker(Weight):
         feet = self.feet.copy()
         feet[leg] = goal
         there, own = side(self.stance, k, leg, feet), side(self.stance, k, leg, np.zeros_like(feet)).room
-        room = APART if self.across[leg] else float(least(there.along, there.wide))
+        most = -CROSSED * float(self.stance.length[leg])
+        room = APART if self.across[leg] else max(float(least(there.along, there.wide)), most)
         return np.asarray(goal + there.way * max(min(room, own) - there.room, 0.0))
 
     def _can_go_home(self, k: int, legs: tuple[int, ...], carries: np.ndarray, capture: Array) -> bool:
@@ -265,7 +267,8 @@ class Walker(Weight):
                     continue
                 left -= 0.05 * (self.due[leg] - self.since[leg]) * self.h
             if self.across[leg]:
-                left = min(left, passes(self.stance, k, int(leg), self.feet) * self.h)
+                soonest = norm(self.goal[leg] - self.feet[leg]) / (QUICK * float(self.stance.length[leg]))
+                left = min(left, max(passes(self.stance, k, int(leg), self.feet) * self.h, soonest))
             at, v = (np.append(*x) for x in ((self.feet[leg], self.high[leg]), (self.speed[leg], self.climb[leg])))
             goal = np.append(self.goal[leg], self.stance.risen(int(self.due[leg]), int(leg), self.goal[leg]))
             at, v = (goal, 0.0 * v) if left <= self.h else landing.swung(at, v, goal, left, self.h)
