@@ -151,6 +151,22 @@ def test_a_fallen_body_goes_over_to_an_action_and_back_off(fresh_scene):
     assert len(rig.parametric_dynamics_reactions) == 0 and farthest(joints(rig, frames), before) < 0.01
 
 
+def test_up_to_two_actions_are_kept_with_the_reaction(fresh_scene):
+    """In the panel, as text, and as text of a time when there was one."""
+    rig = add_demo()
+    group = rig.parametric_dynamics
+    for names_ in ((), ("Up",), ("Up", "Over")):
+        group.then, group.then_or = (*names_, "", "")[:2]
+        made = settings.recipe(rig)
+        assert made.then == names_ and recipe.loads(recipe.dumps(made)) == made
+        group.then = group.then_or = "Other"
+        settings.put(rig, made)
+        assert (group.then, group.then_or) == (*names_, "", "")[:2]
+    old = json.loads(recipe.dumps(made))
+    for was, names_ in (("", ()), ("Up", ("Up",))):
+        assert recipe.loads(json.dumps(old | {"then": was})).then == names_
+
+
 def test_an_action_that_is_not_there_is_refused(fresh_scene):
     rig = add_demo()
     rig.parametric_dynamics.then = "Get Up"
