@@ -16,7 +16,7 @@ from .rotation import Array, between, conjugate, cross, exp, log, multiply, rota
 Poses = tuple[Array, Array]
 
 ROLLS, LIES = np.radians(60.0), 0.7  # a trunk that turns more about its length rolls, and lies if no steeper than that
-ROUNDS = 3  # in which both ends find the floor
+ROUNDS, APART = 3, 0.5  # in which both ends find the floor, and [m] that they count apart at least: a curled body tips
 UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -82,7 +82,7 @@ class Roll:
         high = places[..., 2]
         ends = [np.argmin(np.where(side, high, np.inf), axis=1) for side in (at > 0.0, at <= 0.0)]
         (a, b), (s, r) = ([np.take_along_axis(x, k[:, None], axis=1)[:, 0] for k in ends] for x in (high, at))
-        return np.asarray(np.arctan2(a - b, np.maximum(s - r, 1e-6)))
+        return np.asarray(np.arctan2(a - b, np.maximum(s - r, APART)))
 
 
 def _across(length: Array) -> Array:

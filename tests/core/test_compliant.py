@@ -7,15 +7,18 @@ from core.dynamics import balance, kinematics
 from core.forces import Bumper, Capsules, Compliant, Floor
 from core.forces.bumper import overlap
 from core.forces.compliant import CLOSE, CREEP
+from core.forces.contact import ahead
 from core.model import FREE, Model, State
-from core.rotation import exp
-from core.simulate import Run, simulate
+from core.reference import build, to_world
+from core.rotation import cross, exp
+from core.simulate import Run, moment, simulate
 from core.spatial import inertia
 
 from .chains import still
 from .test_contact import CORNERS, box, lying
 from .test_forces import GRAVITY, NONE, load_of, moment_of, standing
 from .test_simulate import last
+from .trees import motion, tree
 
 H = 1 / 120
 MASS, G = 75.0, 9.81
@@ -124,3 +127,21 @@ def test_members_of_a_batch_do_not_know_of_each_other():
         alone = last(simulate(model, standing(model, 120, H), forces, GRAVITY, Run(0, state))).state
         np.testing.assert_allclose(together.position[k], alone.position, atol=1e-9)
         np.testing.assert_allclose(together.rotation[k], alone.rotation, atol=1e-9)
+
+
+def test_points_go_where_contacts_expect_them(rng):
+    """The mean velocity of a body's origin over a step, far from the frame's, of a tree that tumbles through the air:
+    5 mm/s off, less in finer steps; velocity products counted at the frame's origin are 90 mm/s off."""
+    model = tree(rng, n=6, free=True, kinds=("spherical",))
+    times = np.linspace(0.0, 1.0, 61)
+    clip = motion(rng, model, times, amplitude=1.5)
+    off = []
+    for h in (1.0 / 240.0, 1.0 / 480.0):
+        reference = build(times, *clip, 0.3, round(0.05 / h), h)
+        *_, then, end = simulate(model, reference, [], GRAVITY, Run(0, reference.state(0)))
+        now, _ = moment(model, reference, [], GRAVITY, then, kinematics(model, then.state))
+        V = ahead(model, now.kin, now.passing, end.acceleration, now.h)
+        before, after = (to_world(model, run.state.rotation, run.state.position)[1] for run in (then, end))
+        off.append(np.linalg.norm(V[:, 3:] + cross(V[:, :3], now.kin.p) - (after - before) / h, axis=-1))
+    assert np.linalg.norm(V[:, :3], axis=-1).max() > 3.0
+    assert off[0].max() < 8e-3 and off[1].max() < 0.6 * off[0].max()
