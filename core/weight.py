@@ -5,6 +5,7 @@ The weight is a linear inverted pendulum (`support`); the pressure under the fee
 
 import numpy as np
 
+from . import struck
 from .plan import Span
 from .rotation import Array
 from .stance import Stance, bearing, enough
@@ -70,7 +71,11 @@ class Weight:
         return np.asarray(on + over * min(1.0, self.round(k) / max(norm(over), 1e-12)))
 
     def answered(self, k: int) -> float:
-        """Part of its answer that a body has begun; before, stretched muscles bear the weight where it goes."""
+        """Part of its answer that a body has begun; before, stretched muscles bear the weight where it goes.  On two
+        feet of which one is struck there is nothing to wait for: as it gives way, its weight goes to the other."""
+        told = k + int(struck.LATENT / self.h + 1e-6)  # what gives way until then has been struck by now
+        if len(self.feet) < 3 and self.give[: told + 1].min() < 1.0:
+            return 1.0
         raised = RAISED if len(self.feet) > 2 else SOON
         return ease((float(self.stance.times[k]) - self.began - LATENT) / raised)
 

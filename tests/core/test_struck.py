@@ -11,6 +11,8 @@ from core.plan import Span, Struck
 from core.progress import run
 from core.react import Hit, react
 from core.situation import named
+from core.struck import LATENT
+from core.weight import Weight
 
 from .figures import build
 from .test_balance import planned
@@ -190,3 +192,15 @@ def test_what_of_a_blow_feet_catch(full, weaker, alone, caught):
 
     plan, part = recovery._caught(play, np.zeros(1), np.ones(1))
     assert part == pytest.approx(caught) and plan.push == pytest.approx(caught)
+
+
+def test_a_leg_that_gives_way_gives_its_weight_to_the_other_at_once(skeleton):
+    """A blow is answered after a while, one on a leg is not: and none before it lands."""
+    found = stance.read(actor_of(skeleton), standing(skeleton), 1.0)
+    k = int(np.searchsorted(found.times, 1.0 - 1e-6))
+    give = np.ones(found.down.shape)
+    since = found.times - 1.0
+    give[:, 0] = np.where(since > LATENT, 0.5, 1.0)
+    calm, weak = (Weight(found, g, Span(1.0, 3.7)) for g in (np.ones_like(give), give))
+    assert calm.answered(k + 1) == 0.0 and weak.answered(k + 1) == 1.0
+    assert weak.answered(k - 1) == 0.0 and calm.answered(len(since) - 1) == 1.0
