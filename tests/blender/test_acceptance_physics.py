@@ -68,7 +68,8 @@ def test_more_mass_less_motion(rig):
     _, heavy = tools.solved(rig, settings={struck: setting})
     k = int(np.searchsorted(light.times - light.start, 0.05))
     assert np.linalg.norm(heavy.turn[k, heavy.struck]) < 0.9 * np.linalg.norm(light.turn[k, light.struck])
-    assert heavy.peaks()[struck] < light.peaks()[struck]
+    fastest = [np.linalg.norm(np.diff(r.turn[:, r.struck], axis=0), axis=-1) / np.diff(r.times) for r in (heavy, light)]
+    assert fastest[0].max() < 0.9 * fastest[1].max()  # both get 15 degrees far
 
 
 def test_a_chest_hit_travels_outwards(rig):
