@@ -24,6 +24,7 @@ WIDER = 1.5  # times the range that a tense body uses
 # and back, swing sideways, twist [deg].
 MIDDLE = {"upper_arm": (0.75, 0.4, -0.55), "thigh": (0.25, 0.5, -0.87)}
 ALONG = {"upper_arm": 0.2, "forearm": 0.0, "thigh": 0.05, "shin": 0.0}  # how far limbs point aside that lie along
+STRETCHED = (*ALONG, "spine", "neck", "head", "clavicle", "hand")  # what is straight in a body that lies stretched
 BALL = {"upper_arm": (95.0, 85.0, 80.0), "thigh": (55.0, 50.0, 45.0)}
 FOLDED: Ranges = {"shin": (-2.0, 100.0), "foot": (35.0,)}  # calf on thigh, and the foot about how it stood [deg]
 STANDING = (60.0, 35.0, 35.0)  # of other figures' limbs, about how they stand
@@ -67,7 +68,7 @@ def straight(actor: Actor) -> tuple[np.ndarray, Array]:
             outward = anatomy.left if role.endswith(".L") else -np.asarray(anatomy.left)
             along = ALONG[base_role(role)] * outward - np.asarray(anatomy.up)
             world[body] = multiply(between(rotate(world[body], actor.masses.axis[bone]), along), world[body])
-        if base_role(role) in (*ALONG, "spine", "neck", "head"):
+        if base_role(role) in STRETCHED:
             bodies.append(body)
             joints.append(multiply(conjugate(world[above]), world[body]))
     return np.array(bodies, dtype=int), np.array(joints).reshape(-1, 4)

@@ -23,6 +23,7 @@ from .step import Step
 
 BROKEN = 1e9  # [m/s]
 MARGIN = 1e-9  # [m] beyond the clip's own depth before a contact pushes
+TURNS = 0.5  # of a step in which velocity products act: while poses change
 
 
 class Source(Protocol):
@@ -85,10 +86,10 @@ def ahead(model: Model, kin: Kinematics, passing: Kinematics, acceleration: Arra
     """(..., n, 6) shared-frame motions that give points of bodies their mean velocity over a step of h [s], as material
     points; passing: as in `Step`; acceleration: (..., n, 6) of the joint twists, body frame.
 
-    Velocity products act while poses change, which is half of the step; those of points count as at their body's
+    Velocity products act for `TURNS` of the step; those of points count as at their body's
     origin, not at the frame's, which may be a metre away: a hand that came down at 8 rad/s was taken for one that rose.
     """
     V, bias = passing.V, model.outward(passing.c)
     own = V[..., 3:] + cross(V[..., :3], kin.p)
     bias[..., 3:] += cross(V[..., :3], own)  # classical acceleration: the spatial one and omega x v
-    return kin.V + h * model.outward(apply(kin.X, acceleration)) + 0.5 * h * bias
+    return kin.V + h * model.outward(apply(kin.X, acceleration)) + TURNS * h * bias

@@ -7,6 +7,7 @@ import numpy as np
 from ..dynamics import Load
 from ..rotation import EYE, Array
 from ..spatial import apply
+from .contact import TURNS
 from .coulomb import Rows
 from .step import Step
 
@@ -50,7 +51,7 @@ class HingeFriction:
         inner = np.flatnonzero(up >= 0)
         wrench[..., index, :, self.bodies, :3] = np.moveaxis(axes, -3, 0)
         wrench[..., inner, :, up[inner], :3] = -np.moveaxis(axes[..., inner, :, :], -3, 0)
-        drift = step.h * apply(axes, step.passing.c[..., self.bodies, :3])  # the axes turn with the body
+        drift = TURNS * step.h * apply(axes, step.passing.c[..., self.bodies, :3])  # the axes turn with the body
         if self.clip:
             own = step.state.twist - step.e_dot + step.h * step.a_clip
             drift = drift + own[..., self.bodies, :3]

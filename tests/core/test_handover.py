@@ -150,7 +150,7 @@ def test_a_body_that_lies_the_other_way_up_rolls_on_the_floor(actor, clip, falle
     low = touch.points(actor).world(q[rolls], p[rolls])[..., 2].min(axis=-1)
     assert np.abs(low - low[0]).max() < 0.01, "on the floor"
     high = p[rolls][:, [pelvis, actor.first("chest"), actor.first("head")], 2] - then.ground
-    assert high.max() < 0.45, "it lies"
+    assert high[: 3 * len(high) // 4].max() < 0.45, "it lies, until it props itself on its arms as the other pose does"
     mass = actor.masses.mass[actor.order] / actor.masses.mass.sum()
     centre = np.einsum("n,tni->ti", mass, p[rolls] + rotate(q[rolls], 0.5 * actor.axis))[:, :2]
     thick = p[rolls][0, pelvis, 2] - then.ground
