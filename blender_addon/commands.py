@@ -155,7 +155,9 @@ def demo(options):
 
 
 def _inputs(options):
-    return (options.input, options.clip)
+    """The files that a command reads, none of which it may write."""
+    then = (importing.file_and_action(wanted)[0] for wanted in getattr(options, "then", None) or ())
+    return (options.input, options.clip, *then)
 
 
 def _is_blend(path):

@@ -242,7 +242,10 @@ def _clip(context, armature, body, frames, found, falls):
 def _followed_by(context, armature, body, end, falls, names, seconds):
     """((Clips of the actions, seconds), frames after the reaction's end at which one may need keys, a loop all)."""
     if body.controlled:
-        text = "The controls of '{}' lose a body that gets up at some frames. Leave the action out, or bake the rig."
+        text = (
+            "'{}' is a control rig: its controls can't follow it exactly into another action. "
+            "Leave the action out, or bake the rig."
+        )
         raise ClipError(text.format(armature.name))
     several = tuple(takeover.read(context, armature, body.skeleton, name) for name in names)
     length = max(longest(action, seconds, falls) for action in several)

@@ -24,12 +24,11 @@ class Outputs:
         self._folders, self._staged = [], {}
         for kind, path in self.paths.items():
             _check(kind, path)
-        taken = {}
-        for name in (*self.paths.values(), *(Path(path) for path in inputs if path is not None)):
-            same = name.resolve()
-            if same in taken:
-                raise FileError("'{}' is named twice. Write each result to a file of its own.".format(name))
-            taken[same] = name
+        taken = {Path(path).resolve() for path in inputs if path is not None}
+        for path in self.paths.values():
+            if path.resolve() in taken:
+                raise FileError("'{}' is named twice. Write each result to a file of its own.".format(path))
+            taken.add(path.resolve())
 
     def __contains__(self, kind):
         return kind in self.paths

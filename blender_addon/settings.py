@@ -170,7 +170,7 @@ def recipe(armature):
         height=plain(group.height),
         blend=group.blend,
         key_tolerance=plain(group.key_tolerance),
-        then=tuple(name for name in (group.then, group.then_or) if name),
+        then=tuple(name for name in (group.then, group.then_or) if name) if group.then else (),
         then_seconds=plain(group.then_seconds),
     )
 

@@ -6,6 +6,7 @@ import json
 import bpy
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import cli, demo_character, files, recipe
+from bl_ext.user_default.parametric_dynamics.blender_addon.outputs import Outputs
 
 GAME = "1_game_characters/"
 ODD = "3_odd_rigs/"
@@ -100,6 +101,8 @@ def test_react_refuses_linked_data(refused, tmp_path, fresh_scene):
         (("--situation", "chest_front", "--end", "hand_over"), "--then ACTION"),
         (("--situation", "chest_front", "--then", "Get Up"), "no action 'Get Up'"),
         (("--situation", "chest_front", "--then-blend", "0"), "0.05 to 10 seconds"),
+        (("--situation", "chest_front", *("--then", "Run") * 3), "--then twice at most"),
+        (("--situation", "chest_front", "--log", "x.txt"), "ends in .csv"),
         (("--situation", "chest_front", "--end", "dance"), "unknown"),
         (("--situation", "chest_front", "--bone", "Tentacle"), "no bone or role 'Tentacle'"),
         (("--situation", "chest_front", "--action", "Rum"), "It has 'Run'"),
@@ -131,11 +134,18 @@ def test_react_refuses_results_it_cannot_write(run, data, tmp_path, monkeypatch,
 
 
 def test_the_input_is_never_overwritten(run, data, tmp_path):
+    """Nor a file of an action to go over to."""
     path = tmp_path / "fox.glb"
     path.write_bytes((data / FOX).read_bytes())
-    status, _, err = run("react", path, "--situation", "chest_front", "--out", path)
-    assert status == 2 and "named twice" in err
-    assert path.read_bytes() == (data / FOX).read_bytes()
+    for words in ((path,), (data / FOX, "--then", path), (data / FOX, "--then", "Run", "--then", path / "Run")):
+        status, _, err = run("react", *words, "--situation", "chest_front", "--out", path)
+        assert status == 2 and "named twice" in err
+        assert path.read_bytes() == (data / FOX).read_bytes()
+
+
+def test_a_file_may_be_read_twice():
+    """Both ways to get up may be in one file, and in the input's."""
+    assert not Outputs({"out": None}, ("up.glb", "up.glb")).paths
 
 
 @pytest.mark.parametrize("words", [(), ("juggle",), ("follow", "x.fbx"), ("inspect",), ("demo",)])

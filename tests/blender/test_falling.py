@@ -136,10 +136,11 @@ def test_a_fallen_body_goes_over_to_an_action_and_back_off(fresh_scene):
     before = joints(rig, frames)
     group = rig.parametric_dynamics
     group.situation, group.then, group.then_seconds = "knock_out", rig.animation_data.action.name, 0.4
+    group.then_or = group.then
     bpy.context.scene.frame_end = 260
     assert OPS.apply_hit_reaction(frame=8.0) == {"FINISHED"}
     record = rig.parametric_dynamics_reactions[0]
-    assert record.blend == "REPLACE" and recipe.loads(record.recipe).then == (group.then,)
+    assert record.blend == "REPLACE" and recipe.loads(record.recipe).then == (group.then, group.then_or)
     assert record.action.frame_range[1] == 260.0
     heads = joints(rig, np.arange(200.0, 255.0))[:, :, 0]
     head = list(rig.pose.bones.keys()).index("head")
@@ -162,6 +163,8 @@ def test_up_to_two_actions_are_kept_with_the_reaction(fresh_scene):
         group.then = group.then_or = "Other"
         settings.put(rig, made)
         assert (group.then, group.then_or) == (*names_, "", "")[:2]
+    group.then, group.then_or = "", "Over"
+    assert settings.recipe(rig).then == (), "what the panel doesn't show doesn't count"
     old = json.loads(recipe.dumps(made))
     for was, names_ in (("", ()), ("Up", ("Up",))):
         assert recipe.loads(json.dumps(old | {"then": was})).then == names_

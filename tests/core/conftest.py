@@ -26,3 +26,11 @@ def clip(actor):
 def knocked_out(actor, clip):
     """The human, knocked out by a blow on the head."""
     return run(fall(actor, clip, named("knock_out"), HIT))
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory):
+    """A folder to work in, for MuJoCo writes its warnings to a file where it runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("mujoco"))
+        yield

@@ -21,6 +21,8 @@ from .test_react import HIT
 mujoco = pytest.importorskip("mujoco")
 from .mujoco_chain import Twin  # noqa: E402  it imports mujoco itself
 
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
 UNTIL, STEP = 0.5, 2e-3  # [s]
 
 

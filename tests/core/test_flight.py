@@ -20,6 +20,8 @@ from .test_balance import jumping
 mujoco = pytest.importorskip("mujoco")
 from .mujoco_chain import Twin  # noqa: E402  it imports mujoco itself
 
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
 HIT = 27.8  # frame, 0.16 s into a flight of 0.55 s
 UNTIL = 0.3  # [s] after it
 UP = 9.81 * (0.55 / 2.0 - ((HIT - 1.0) / 24.0 - 1.0))  # [m/s] of the clip at the blow

@@ -15,6 +15,8 @@ from .chains import GRAVITY, chain, distance, last, orders, run, springs, still,
 mujoco = pytest.importorskip("mujoco")
 from .mujoco_chain import Twin  # noqa: E402  it imports mujoco itself
 
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
 ROOTS = pytest.mark.parametrize("root", [SPHERICAL, FREE], ids=["hung", "free"])
 SOLVERS = pytest.mark.parametrize("forward", [forward_dense, forward_tree], ids=["dense", "tree"])
 ORDERS = {"euler": 1, "semi-implicit euler": 1, "midpoint": 2, "rk4": 4, "fehlberg": 5}
