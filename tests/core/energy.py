@@ -27,11 +27,11 @@ def still(skeleton, seconds=2.0, fps=24.0):
     return Clip(fps, 1.0 + np.arange(n), *pose, one, np.zeros((n, 3)), 1.0)
 
 
-def struck(skeleton, frequency, ratio, hand):
+def struck(skeleton, frequency, ratio, hand, seconds=0.5):
     """A blow of 50 N s on the shoulder of a figure that stands, with one setting for all muscles and a hand's mass."""
     situation = named("shoulder_front").with_changes(
         frequency=frequency, ratio=ratio, taper=1.0, base_frequency=frequency, tone=1.0, contact=0.05,
-        envelope=Envelope(0.1, 0.3, 0.1, "continue", 0.5),
+        envelope=Envelope(0.1, seconds - 0.2, 0.1, "continue", seconds),
     )  # fmt: skip
     actor = actor_of(skeleton, {"hand.L": hand})
     return run(react(actor, still(skeleton), situation, Hit(13.0, impulse=50.0)))

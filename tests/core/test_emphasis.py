@@ -166,11 +166,12 @@ def test_the_body_shifts_as_far_as_the_artist_likes():
     assert all(np.degrees(np.linalg.norm(reaction.turn[:, spine], axis=-1).max()) > 1.0 for reaction in made.values())
     far = {gain: np.linalg.norm(reaction.footing.plan.shift, axis=-1).max() for gain, reaction in made.items()}
     assert far[1.0] > 0.02 and far[2.0] == pytest.approx(2.0 * far[1.0], rel=0.1)
-    np.testing.assert_array_equal(made[1.0].travel, shifted(skeleton, 1)[0].travel)
+    plain = run(react(made[1.0].actor, standing(skeleton), CHEST.with_changes(impulse=25.0), Hit(20.0)))
+    np.testing.assert_array_equal(made[1.0].travel, plain.travel)
     shown = [reaction.poses(standing(skeleton))[1][:, pelvis, :2] for reaction in made.values()]
     still = made[0.0].actor.canonical(standing(skeleton))[1][:, pelvis, :2]
     ways = [np.linalg.norm(own - still, axis=-1).max() for own in shown]
-    assert ways[0] < 1e-9 and ways[1] > 0.02 and ways[2] > 1.3 * ways[1]
+    assert ways[0] < 1e-9 and ways[1] > 0.02 and ways[2] > 1.4 * ways[1]
 
 
 def test_a_body_without_a_plan_shifts_by_its_travel():
