@@ -28,9 +28,10 @@ from .react import Reaction, react, together
 from .reference import Reference, to_joints
 from .resample import hermite, rotations
 from .rotation import Array, conjugate, log, multiply, unwound
+from .simulate import Forward
 from .situation import Situation
 from .skeleton import Clip
-from .stage import SUBSTEP, Stage
+from .stage import SUBSTEP, UNCAUGHT, Stage
 
 TURN = 0.07  # [rad] most turn of a body in a sub-step: nobody expects a limp body back on a path
 
@@ -79,6 +80,8 @@ class Falling(Stage):
 
     def followed(self, samples: Array, rotation: Array, position: Array) -> tuple[Array, tuple[Array, Array]]:
         """The clip, slowing down to a standstill while it sinks to its knees."""
+        if self.base < 0:
+            return super().followed(samples, rotation, position)
         times, poses = self.knock.slowed(samples, rotation, position)
         gone = 1.0 - self.knock.pace(times)
         return times, sunk(self.actor, self.model, self.base, poses, gone, self.knock.seconds)
@@ -131,12 +134,27 @@ def fall(
     first = [one for one in hits if one[1].frame < knocked - 1e-6]
     if not first:
         return (yield from _fall(actor, clip, hits, settings or {}, fixed or {}, watch))
-    steps = react(actor, clip, *first[0], settings, fixed, first[1:], watch)
+    until = knocked / clip.fps - 1e-9
+    steps = react(actor, clip, *first[0], settings, fixed, first[1:], None if watch is None else _cut(watch, until))
     earlier = yield from portion(steps, 0.0, 0.5)
+    counts = [int(np.count_nonzero(part.times[:-1] < until)) for part in earlier.parts or (earlier,)]
+    said = tuple(text for text in earlier.warnings if text != UNCAUGHT)  # for it does fall
+    earlier = replace(earlier, substeps=sum(counts), warnings=said)
     gone = knocked / clip.fps - earlier.start
-    left = {bone: {key: later(v, gone) for key, v in said.items()} for bone, said in (settings or {}).items()}
+    left = {bone: {key: later(v, gone) for key, v in own.items()} for bone, own in (settings or {}).items()}
     steps = _fall(actor, clip, hits[len(first) :], left, fixed or {}, watch, earlier)
     return together([earlier, (yield from portion(steps, 0.5, 0.5))])
+
+
+def _cut(watch: Watch, until: float) -> Watch:
+    """Sees the sub-steps that begin before a moment [s]."""
+
+    def seen(stage: Stage, part: Stretch, solver: Forward) -> None:
+        count = int(np.count_nonzero(part.reference.times[:-1] < until))
+        if count:
+            watch(stage, Stretch(part.reference, part.runs[: count + 1]), solver)
+
+    return seen
 
 
 def _fall(
@@ -164,10 +182,10 @@ def _fall(
     steps = int(round(SLOWING / SUBSTEP))
     states += slowing(states[-1], SUBSTEP, steps)[1:]
     times = np.concatenate((times, times[-1] + SUBSTEP * np.arange(1, steps + 1)))
-    return _reaction(stage, clip, times, states)
+    return _reaction(stage, clip, times, states, sum(len(part.runs) - 1 for part in parts))
 
 
-def _reaction(stage: Falling, clip: Clip, times: Array, states: list[State]) -> Reaction:
+def _reaction(stage: Falling, clip: Clip, times: Array, states: list[State], substeps: int) -> Reaction:
     """Deviations from the clip itself, all joints', for those that follow it have stopped with the body."""
     rotation, position = (np.stack([getattr(state, name) for state in states]) for name in ("rotation", "position"))
     own_rotation, own_position = to_joints(stage.model, *stage.actor.canonical(clip))
@@ -182,7 +200,7 @@ def _reaction(stage: Falling, clip: Clip, times: Array, states: list[State]) -> 
         turn=unwound(turn),
         travel=position - hermite(clip.times, own_position, times),
         moving=stage.moving,
-        substeps=len(states) - 1,
+        substeps=substeps,
         rest=(rotation[-1], position[-1]),
         warnings=tuple(stage.warnings),
     )

@@ -25,9 +25,9 @@ from .pace import Pace
 from .reference import Reference, build, to_joints
 from .resample import hermite
 from .roles import base_role
-from .rotation import Array, conjugate, exp, log, multiply, unwound
+from .rotation import Array, angle, conjugate, exp, log, multiply, unwound
 from .simulate import Run
-from .situation import BoneSetting, Situation
+from .situation import Situation
 from .skeleton import Clip
 from .stage import Stage
 from .support import smooth
@@ -44,9 +44,19 @@ class Hung:
     times: Array
     turn: Array
 
+    @property
+    def bodies(self) -> np.ndarray:
+        """(n,) bool, those that hang."""
+        return np.asarray(self.turn.any(axis=(0, 2)))
+
     def turned(self, times: Array) -> Array:
         """(T, n, 3) at any times [s]."""
         return hermite(self.times, self.turn, np.clip(times, self.times[0], self.times[-1]))
+
+    def peaks(self, deviation: Deviation, weights: Array) -> Array:
+        """(n,) [rad] largest turns off the clip, of weights (n,) of them, with what leads them off it."""
+        led, besides = deviation(self.times)[0], weights[:, None] * self.turn
+        return np.asarray(angle(conjugate(exp(led)), exp(besides)).max(axis=0))
 
 
 class Hanging(Stage):
@@ -66,7 +76,7 @@ class Hanging(Stage):
         super().__init__(actor, clip, tense, settings, {})
         self.own = to_joints(self.model, *actor.canonical(clip))
 
-    def _cast(self, fixed: Mapping[str, str], said: Sequence[list[BoneSetting]]) -> tuple[np.ndarray, int]:
+    def _cast(self, fixed: Mapping[str, str]) -> tuple[np.ndarray, int]:
         return self.arms, -1
 
     def _axes(self, *_: Any) -> dict[int, Array]:
@@ -114,12 +124,12 @@ def hang(
 
 def _arms(stage: Stage, clip: Clip, fixed: Mapping[str, str]) -> np.ndarray:
     """(n,) bool, arms on bodies that move: not those that stand, that something else owns, or that are left out."""
-    actor, settings = stage.actor, stage.user
+    actor = stage.actor
     found = stance.read(actor, clip, stage.start)
     standing = {i for limb in (found.limbs if found else ()) for i in struck.bodies(actor, limb)}
     out = np.zeros(len(stage.moving), dtype=bool)
     for i, name in enumerate(actor.names):
-        able = name not in fixed and settings.get(name, {}).get("simulated") is not False
+        able = name not in fixed and stage.told(i) is not False
         hangs = stage.moving[tuning.upward(actor.parent, i)].any()
         out[i] = base_role(actor.roles[i]) in ARM and i not in standing and able and hangs
     return out

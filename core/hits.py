@@ -15,7 +15,9 @@ from . import strength as strengths
 from . import tables
 from .blows import Hit
 from .errors import SituationError
+from .roles import base_role
 from .situation import Situation
+from .topology import LEG
 
 # Keys of an entry that change its situation.
 OF_SITUATION = ("impulse", "contact", "along", "drive", "end", "knock_out", "counter", "whip", "dip", "shift",
@@ -173,7 +175,8 @@ def _check_use(made: HitSetting, table: dict[str, Any], source: str) -> None:
     strong = (
         "impulse" in table or taken or made.gain is not None or made.origin or made.direction or "direction" in table
     )
-    if made.situation.drive == "velocities" and strong:
+    legs = {base_role(role) for role in (made.bone, *made.situation.hit)} & set(LEG)  # they answer to the impulse too
+    if made.situation.drive == "velocities" and strong and not legs:
         raise SituationError(
             f"{source}: velocities drive this reaction, so a strength, gain, direction or blast has no effect. "
             "Leave them out."

@@ -192,6 +192,8 @@ class Reaction:
             return {name: max(own.get(name, 0.0) for own in each) for own in each for name in own}
         seen = self.amount(self.times)[:, None] * self.weights
         most = np.degrees(np.max(np.linalg.norm(self.turn, axis=-1) * seen, axis=0))
+        if self.hung is not None:
+            most = np.where(self.hung.bodies, np.degrees(self.hung.peaks(self.deviation, self.weights)), most)
         return {self.actor.names[i]: float(most[i]) for i in np.flatnonzero(self.moving)}
 
 
@@ -227,7 +229,8 @@ def react(
         reaction = yield from portion(_solve(stage, watch), k * part, 0.5 * part if stage.holds else part)
         if stage.holds:
             steps = hang(stage, clip, fixed or {}, reaction.deviation)
-            reaction = replace(reaction, hung=(yield from portion(steps, (k + 0.5) * part, 0.5 * part)))
+            hung = yield from portion(steps, (k + 0.5) * part, 0.5 * part)
+            reaction = replace(reaction, hung=hung, moving=reaction.moving | (hung is not None and hung.bodies))
         made.append(reaction)
     return made[0] if len(made) == 1 else together(made)
 

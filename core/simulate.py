@@ -8,7 +8,7 @@ import numpy as np
 from .dynamics import Factor, Kinematics, Load, forward, kinematics, with_twist
 from .dynamics.dense import joint_impedance, mass_matrix
 from .errors import CoreError, SimulationError
-from .forces import Force, Step, deviation
+from .forces import Force, Pulse, Step, deviation
 from .model import Model, State
 from .reference import Reference, advance, passing
 from .rotation import Array, conjugate, exp, log, multiply
@@ -114,11 +114,11 @@ def step(
             band = held or (kin, Factor.of(model, now.passing, load))
             u = band[1].forward(model, load)
     except np.linalg.LinAlgError:
-        raise _broken(model, kin, load, now.h) from None
+        raise _broken(model, kin, load, now.h, forces) from None
     acceleration = load.prescribed + model.expand(u)
     twist = state.twist + now.h * acceleration
     if not np.isfinite(twist).all():
-        raise _broken(model, kin, load, now.h)
+        raise _broken(model, kin, load, now.h, forces)
     rotation, position = advance(state, twist, float(reference.lengths[k]))
     rotation = _on_axes(model, reference.rotation[k + 1], rotation)
     fastest, apart = _fastest(kin.V), _fastest(model.outward(apply(kin.X, now.e_dot)))
@@ -131,10 +131,11 @@ def _fastest(V: Array) -> float:
     return float(np.einsum("...i,...i->...", w, w).max()) ** 0.5
 
 
-def _broken(model: Model, kin: Kinematics, load: Load, h: float) -> CoreError:
+def _broken(model: Model, kin: Kinematics, load: Load, h: float, forces: Sequence[Force]) -> CoreError:
     """What is to be said where there are no accelerations: a joint moves no mass, or something went too fast.
 
-    h: [s] of the step; where bodies have come to turn far in it, that is what went wrong.
+    h: [s] of the step; where bodies have come to turn far in it, that is what went wrong.  Of those the one that was
+    struck is named: which turns most by then is chance.
     """
     H = mass_matrix(model, kin, load.body_Z)
     H = (H if load.Z is None else H + joint_impedance(model, load.Z)).reshape(-1, model.nv, model.nv)
@@ -143,8 +144,9 @@ def _broken(model: Model, kin: Kinematics, load: Load, h: float) -> CoreError:
         if (dof := idle(one)) is not None:
             return turns_idly(model.names[model.dof_body[dof]])
     speed = speed.max(axis=0)
+    struck = [force.body for force in forces if isinstance(force, Pulse) and not h * speed[force.body] < FAR]
     text = "The simulation broke down: bone '{}' turned ever faster. Lower the blow or raise the bone's mass."
-    return SimulationError(text.format(model.names[int(speed.argmax())]))
+    return SimulationError(text.format(model.names[struck[0] if struck else int(speed.argmax())]))
 
 
 def _return(e: Array, e_dot: Array, h: float) -> Array:

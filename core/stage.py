@@ -20,13 +20,17 @@ from .model import State
 from .reference import Reference, build, to_joints, to_world
 from .roles import base_role
 from .rotation import Array, conjugate, rotate, to_matrix
-from .situation import BoneSetting, Situation
+from .situation import Situation
 from .skeleton import Clip
 from .topology import LEG
 
 SUBSTEP, HALVINGS = 1.0 / 120.0, 5  # [s], and how often it may be halved for accuracy's sake
 FOLLOWERS = ("tail", "ear")  # swing along where anything is simulated and nothing else owns them
 COARSE = 0.1  # [s] between the poses at which inertias are averaged
+UNCAUGHT = (
+    "The blow is stronger than feet can catch: the body is caught as by a weaker one. "
+    "End with 'stay' to let it fall (--end stay)."
+)
 
 
 class Stage:
@@ -52,14 +56,15 @@ class Stage:
         self.blows = throttle([land(actor, clip, situation, hit, (q, p)) for situation, hit in hits], before)
         self.start = self.blows[0].start
         self.situation = self.blows[0].situation
-        said = [casting.settings(actor, blow.situation, settings) for blow in self.blows]
-        self.settings = said[0]
+        self.said = [casting.settings(actor, blow.situation, settings) for blow in self.blows]
+        self.settings = self.said[0]
         self.kicks = [
-            (blow, own) for blow, own in zip(self.blows, said, strict=True) if blow.situation.drive == "velocities"
+            (blow, own) for blow, own in zip(self.blows, self.said, strict=True) if blow.situation.drive == "velocities"
         ]
-        self.moving, self.base = self._cast(fixed, said)
+        self.moving, self.base = self._cast(fixed)
         now = int(np.argmin(np.abs(clip.times - self.start)))
-        self.model = actor.model(self.moving, self.base, self._axes(q[now]))
+        self.axes = self._axes(q[now])
+        self.model = actor.model(self.moving, self.base, self.axes)
         self.moving = np.array([len(j) > 0 for j in self.model.joints])
         if not self.moving.any():
             raise SituationError(
@@ -80,10 +85,7 @@ class Stage:
         catches = self.base >= 0 and not any(blow.situation.falls for blow in self.blows)
         self.footing = recovery.prepare(actor, clip, self.blows, felt, self.base, self.moving) if catches else None
         if self.footing is not None and self.footing.fell:
-            self.warnings.append(
-                "The blow is stronger than feet can catch: the body is caught as by a weaker one. "
-                "End with 'stay' to let it fall (--end stay)."
-            )
+            self.warnings.append(UNCAUGHT)
 
     def seen(self, clip: Clip) -> tuple[Array, Array]:
         """World poses (T, n, 4), (T, n, 3) of the body when the blows land."""
@@ -115,8 +117,8 @@ class Stage:
         """The clip's own state at a moment."""
         return self.reference(time, 1, COARSE, 1e-3).state(0)
 
-    def _cast(self, fixed: Mapping[str, str], said: Sequence[list[BoneSetting]]) -> tuple[np.ndarray, int]:
-        """Which bodies move by themselves, and which of them is the free base (-1: none).  said: of each blow."""
+    def _cast(self, fixed: Mapping[str, str]) -> tuple[np.ndarray, int]:
+        """Which bodies move by themselves, and which of them is the free base (-1: none)."""
         actor = self.actor
         simulate, supporting = (
             {r for b in self.blows for r in getattr(b.situation, n)} for n in ("simulate", "support")
@@ -126,9 +128,9 @@ class Stage:
         wanted = [base_role(r) in simulate for r in actor.roles]
         for blow in self.blows:
             wanted[blow.struck] = True
-        for i, settings in enumerate(zip(*said, strict=True)):
-            told = [setting.simulated for setting in settings if setting.simulated is not None]
-            wanted[i] = any(told) if told else wanted[i]
+        for i in range(len(wanted)):
+            told = self.told(i)
+            wanted[i] = wanted[i] if told is None else told
         owned = [i for i, name in enumerate(actor.names) if name in fixed]
         for i in owned:
             if wanted[i]:
@@ -138,7 +140,7 @@ class Stage:
                 raise SituationError(f"Bone '{name}' {cause}, or exclude the bone from the simulation.")
         support = [i for i, r in enumerate(actor.roles) if base_role(r) in supporting and not wanted[i]]
         legs = [i for i in range(len(actor.roles)) if base_role(actor.roles[i]) in ("thigh", "shin", "foot")]
-        base = actor.first("pelvis") if "pelvis" in supporting and not self._thrown() else -1
+        base = actor.first("pelvis") if "pelvis" in supporting and not self._thrown(wanted) else -1
         given_up = [i for i in {*support, *legs, base} if i in owned]
         if base < 0 or not legs or given_up:
             if given_up:
@@ -150,10 +152,16 @@ class Stage:
         moving[support] = True
         return moving, base
 
-    def _thrown(self) -> bool:
-        """Whether a free pelvis would be thrown: by velocities of the trunk, which come out of nothing."""
-        told = all(blow.situation.drive == "velocities" for blow in self.blows)
-        return told and not any(base_role(self.actor.roles[blow.struck]) in LEG for blow in self.blows)
+    def told(self, body: int) -> bool | None:
+        """Whether situations or the user say that a body is simulated; None where they say nothing of it."""
+        told = [own[body].simulated for own in self.said if own[body].simulated is not None]
+        return any(told) if told else None
+
+    def _thrown(self, moving: Sequence[bool]) -> bool:
+        """Whether a free pelvis would be thrown: by velocities above the legs, which come out of nothing."""
+        above = [i for i, role in enumerate(self.actor.roles) if moving[i] and base_role(role) not in LEG]
+        falls = any(blow.situation.falls for blow in self.blows)
+        return not falls and any(own[i].velocity * own[i].multiplier for _, own in self.kicks for i in above)
 
     def _owned(self, role: str, fixed: Mapping[str, str]) -> bool:
         """Whether something else owns a body of a role."""
@@ -162,14 +170,22 @@ class Stage:
     def _axes(self, q: Array) -> dict[int, Array]:
         """Body -> (3,) the one axis about which it turns, body frame: the document's joints, where a pose is held.
 
-        q: (n, 4) world rotations when the first blow lands.  Elbows and knees have axes of their own.
+        q: (n, 4) world rotations when the first blow lands.  Elbows and knees have axes of their own, and what one blow
+        turns about another axis than the next, or pushes, has none.
         """
-        blow = self.blows[0]
-        if blow.situation.drive != "velocities" or not blow.situation.held:
+        held = [blow.situation.held and blow.situation.drive == "velocities" for blow in self.blows]
+        if not all(held):
+            if any(held):
+                self.warnings.append("Another blow comes with velocities that are held: joints turn about all axes.")
             return {}
-        told = casting.meant(self.actor, blow.situation)
-        bodies = [i for i in told if self.moving[i] and base_role(self.actor.roles[i]) not in hinges.UPPER]
-        return {i: self._axis(q, i, self.settings[i].angle, blow) for i in bodies}
+        out: dict[int, Array] = {}
+        angles: dict[int, set[float]] = {}
+        for blow, own in self.kicks:
+            for i in casting.meant(self.actor, blow.situation):
+                angles.setdefault(i, set()).add(own[i].angle)
+                if self.moving[i] and base_role(self.actor.roles[i]) not in hinges.UPPER:
+                    out.setdefault(i, self._axis(q, i, own[i].angle, blow))
+        return {i: axis for i, axis in out.items() if len(angles[i]) == 1}
 
     def _axis(self, q: Array, body: int, angle: float, blow: Blow) -> Array:
         """(3,) a link's axis in the body's frame, for world rotations (n, 4)."""
@@ -247,5 +263,6 @@ class Stage:
             for i in np.flatnonzero(self.moving):
                 rate = blow.told * np.radians(settings[i].velocity * settings[i].multiplier)
                 if rate:
-                    twist[i, :3] += rate * self._axis(q, int(i), settings[i].angle, blow)
+                    axis, own = self._axis(q, int(i), settings[i].angle, blow), self.axes.get(int(i))
+                    twist[i, :3] += rate * (axis if own is None else own * (own @ axis))
         return State(state.rotation, state.position, twist)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from core import links
-from core.hanging import hang
+from core.blend import of_reaction
+from core.hanging import _arms, hang
 from core.pose import Envelope
 from core.progress import run
 from core.quality import bulk
@@ -14,8 +15,8 @@ from core.quality.motion import grid, sampled
 from core.quality.verdict import figure_of, rest
 from core.react import Hit, react
 from core.reference import to_joints, to_world
-from core.rotation import conjugate, exp, multiply, rotate
-from core.situation import named
+from core.rotation import angle, conjugate, exp, multiply, rotate
+from core.situation import BoneSetting, named
 from core.stage import Stage
 
 HELD = Envelope(0.1, 0.1, 2.5, "hold", 0.15)
@@ -79,6 +80,35 @@ def depth(actor, clip, *turns):
 
 def test_both_arms_hang_on_a_trunk(held):
     assert hangs(held) == {f"{role}.{side}" for role in ARMS for side in "LR"}
+
+
+def test_arms_that_hang_are_among_what_moves(actor, clip, held):
+    """With the turns that show of them, so that reports and blending know of them."""
+    other = [i for i, role in enumerate(actor.roles) if role in {f"{role}.R" for role in ARMS}]
+    own, seen = (to_joints(held.model, *poses)[0] for poses in (actor.canonical(clip), held.poses(clip)))
+    shown = np.degrees(angle(own, seen).max(axis=0))
+    assert held.moving[other].all() and shown[other].max() > 1.0
+    for i in np.flatnonzero(held.hung.bodies):
+        assert held.peaks()[actor.names[i]] == pytest.approx(shown[i], rel=0.05)  # between frames
+    assert (of_reaction(held, clip).importance[other] > 0.0).all()
+
+
+def test_a_situation_leaves_an_arm_out_too(actor, clip):
+    bones = {f"{role}.L": BoneSetting(simulated=False) for role in ARMS}
+    told_so = told("chest_back")
+    stage = Stage(actor, clip, [(told_so.with_changes(bones=told_so.bones | bones), Hit(25.0))], {}, {})
+    assert {actor.roles[i] for i in np.flatnonzero(_arms(stage, clip, {}))} == {f"{role}.R" for role in ARMS}
+
+
+def test_two_blows_have_the_documents_axes_where_both_hold_their_velocities(actor, clip):
+    first, second = (told("chest_back"), Hit(25.0)), (told("shoulder_inside"), Hit(28.0))
+    stage, twice = (Stage(actor, clip, [first, one], {}, {}) for one in (second, (first[0], Hit(28.0))))
+    assert actor.first("upper_arm.L") in stage.axes and actor.first("chest") in twice.axes and not stage.warnings
+    assert actor.first("chest") not in stage.axes, "they turn it about two"
+    push = named("shoulder_front").with_changes(envelope=HELD), Hit(28.0)
+    for pair in ([first, push], [(push[0], Hit(25.0)), (first[0], Hit(28.0))]):
+        stage = Stage(actor, clip, pair, {}, {})
+        assert not stage.axes and any("about all axes" in text for text in stage.warnings)
 
 
 def test_it_begins_and_ends_on_the_clip(held):

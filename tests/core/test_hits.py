@@ -102,6 +102,14 @@ def test_wrong_files_are_refused_by_name(tmp_path, text, word):
     assert "hits.toml" in str(refusal.value) and str(refusal.value).endswith(".")
 
 
+def test_velocities_of_a_leg_have_a_strength_and_a_direction(tmp_path):
+    """Weight and balance answer to the blow's impulse."""
+    (made,) = read(
+        tmp_path, '[[hits]]\nsituation = "leg_back"\ndrive = "velocities"\nimpulse = 9\ndirection = [0, 1, 0]'
+    )
+    assert made.situation.drive == "velocities" and made.situation.impulse == 9.0
+
+
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(SituationError, match="nothing.toml"):
         hits.load(tmp_path / "nothing.toml")

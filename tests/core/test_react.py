@@ -14,13 +14,14 @@ from core.bodies import measure
 from core.diagnosis import Log
 from core.dynamics import balance, kinematics, with_twist
 from core.errors import ClipError, SimulationError, SituationError
+from core.fall import Falling
 from core.pose import Envelope
 from core.progress import run
 from core.react import Hit, react
 from core.reference import passing
 from core.rotation import angle, exp, multiply, rotate, to_matrix
 from core.simulate import moment
-from core.situation import named
+from core.situation import BoneSetting, named
 from core.skeleton import Clip
 from core.spatial import apply
 from core.stage import Stage
@@ -73,9 +74,7 @@ def actor_of(skeleton, mass=None, clip=None):
     return Actor(skeleton, anatomy, measure(skeleton, anatomy, mass), mirrored=clip is not None and clip.scale < 0)
 
 
-def hit_on(
-    skeleton, situation="shoulder_front", hit=HIT, clip=None, mass=None, settings=None, fixed=None, **changes
-):
+def hit_on(skeleton, situation="shoulder_front", hit=HIT, clip=None, mass=None, settings=None, fixed=None, **changes):
     clip = clip or clip_of(skeleton)
     s = named(situation).with_changes(**changes)
     return run(react(actor_of(skeleton, mass, clip), clip, s, hit, settings, fixed))
@@ -210,7 +209,7 @@ def test_a_leg_that_velocities_swing_gives_way_under_the_body(skeleton):
     told, hit = hit_on(skeleton, "leg_back", drive="velocities"), hit_on(skeleton, "leg_back")
     assert not told.given.any() and hit.given.any()
     foot = displacement(told, clip, told.actor.first("foot.R"))[(clip.times > 1.0) & (clip.times < 1.22)]
-    assert foot[-1] @ FACING_BACK < -0.03 and foot[:, 2].max() > 0.01
+    assert foot[-1] @ FACING_BACK < -0.03 and foot.mean(axis=0) @ FACING_BACK < -0.015 and foot[:, 2].max() > 0.01
     assert told.footing.plan.shift[:, 2].min() < -0.02  # it sinks on that leg
     np.testing.assert_allclose(told.footing.plan.shift, hit.footing.plan.shift, atol=1e-12)
 
@@ -221,9 +220,26 @@ def test_velocities_of_a_trunk_do_not_throw_the_pelvis(skeleton):
     clip = clip_of(skeleton)
     trunk, leg = (hit_on(skeleton, name, drive="velocities") for name in ("chest_back", "leg_back"))
     pelvis = trunk.actor.first("pelvis")
-    assert np.abs(displacement(trunk, clip, pelvis)).max() < 1e-9 < np.abs(displacement(leg, clip, pelvis)).max()
+    assert (
+        np.abs(displacement(trunk, clip, pelvis)).max() < 1e-9 and np.abs(displacement(leg, clip, pelvis)).max() > 0.01
+    )
     assert trunk.footing is None and leg.footing is not None
     assert trunk.peaks()["spine.01"] > 5.0 and trunk.peaks()["hand.R"] > 1.0
+
+
+def test_a_pelvis_is_thrown_by_what_has_velocities_whatever_is_struck(skeleton):
+    """By those of a trunk, with a blow on a leg or a push besides, and by a leg's table that moves a spine; a body that
+    falls is free."""
+    actor, clip = actor_of(skeleton), clip_of(skeleton)
+    trunk, leg = (named(name).with_changes(drive="velocities") for name in ("chest_back", "leg_back"))
+    spine = leg.with_changes(bones={**leg.bones, "spine": BoneSetting(velocity=300.0, simulated=True)})
+
+    def base(*situations):
+        return Stage(actor, clip, [(one, Hit(25.0 + k)) for k, one in enumerate(situations)], {}, {}).base
+
+    assert base(trunk, leg) == base(leg, trunk) == base(trunk, named("chest_front")) == base(spine) == -1
+    assert base(leg, named("chest_front")) == base(leg) == actor.first("pelvis")
+    assert Falling(actor, clip, [(trunk.with_changes(end="stay"), Hit(25.0))], {}, {}).base == actor.first("pelvis")
 
 
 def test_hold_keeps_the_pose_that_was_reached(skeleton):
@@ -354,7 +370,7 @@ def test_clip_that_is_scaled_up_keeps_its_offsets(skeleton):
 
 def test_a_blow_that_no_simulation_survives_is_refused_by_the_bone_and_nothing_else_is_said(skeleton):
     """A hand that gets 10 000 N m s would turn a million times a second, and its forearm with it."""
-    with warnings.catch_warnings(), pytest.raises(SimulationError, match="'(hand|forearm).L' turned ever faster"):
+    with warnings.catch_warnings(), pytest.raises(SimulationError, match="'hand.L' turned ever faster"):
         warnings.simplefilter("error")
         hit_on(skeleton, hit=replace(HIT, bone="hand.L", impulse=0.0, angular=1e4))
 
@@ -368,9 +384,7 @@ def test_a_reaction_tells_what_turned_each_joint(skeleton, coupled):
         log(stage, part, solver)
         seen.append((stage, part))
 
-    situation = named("shoulder_front").with_changes(
-        coupled=coupled, envelope=Envelope(0.1, 0.1, 0.1, "continue", 0.2)
-    )
+    situation = named("shoulder_front").with_changes(coupled=coupled, envelope=Envelope(0.1, 0.1, 0.1, "continue", 0.2))
     clip = clip_of(skeleton)
     reaction = run(react(actor, clip, situation, HIT, watch=watch))
     assert sum(len(times) for times, *_ in log.stretches) == reaction.substeps
