@@ -125,8 +125,9 @@ class BodyProperties:
     shift: emphasis(
         name="Shift",
         description=(
-            "Times which the blow moves the body as a whole off its place, with steps to match: "
-            "1 what the physics gives, 0 the pelvis stays"
+            "Times which the blow moves the body as a whole off its place, with steps to match: 1 what the physics "
+            "gives, 0 the pelvis stays over its place, but a leg that is hit still gives way; "
+            "2 plans twice as much, of which the pelvis shows about one and a half"
         ),
         default=START.shift,
     )

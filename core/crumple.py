@@ -13,7 +13,7 @@ from .reference import to_joints, to_world
 from .rotation import Array
 from .stance import legs
 
-SINKS, YIELDS = 0.4, 1.0  # of the hips' height above the ankles, where the legs have so long [s] to give way
+SINKS, YIELDS = 0.4, 1.0  # of the hips' height above the ankles, where the legs have so long [s] to give way; by eye
 
 
 def sunk(

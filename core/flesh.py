@@ -10,8 +10,8 @@ from .roles import base_role
 TRUNK = ("pelvis", "spine", "neck", "head")
 ARM = ("upper_arm", "forearm", "hand")
 LEG = ("thigh", "shin", "foot")
-FREQUENCY = 5.0  # [Hz] of a body pressed against another: an arm is braked over centimetres
-LOSS = 1.0  # [s/m] part of the pressure that comes on top for every m/s: nothing bounces off
+FREQUENCY = 5.0  # [Hz] of a body pressed against another: an arm is braked over centimetres; chosen by eye
+LOSS = 1.0  # [s/m] part of the pressure that comes on top for every m/s: nothing bounces off; chosen by eye
 
 
 def between(actor: Actor, model: Model, moving: np.ndarray) -> Flesh | None:

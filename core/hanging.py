@@ -32,7 +32,7 @@ from .skeleton import Clip
 from .stage import Stage
 from .support import smooth
 
-CLOSES = 0.3  # [s] at the end in which the last of their turns fades
+CLOSES = 0.3  # [s] at the end in which the last of their turns fades; chosen by eye
 
 Deviation = Callable[[Array], tuple[Array, Array]]  # turn and travel (T, n, 3) at times (T,), as of a `Reaction`
 

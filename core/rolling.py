@@ -15,7 +15,8 @@ from .rotation import Array, between, conjugate, cross, exp, log, multiply, rota
 
 Poses = tuple[Array, Array]
 
-ROLLS, LIES = np.radians(60.0), 0.7  # a trunk that turns more about its length rolls, and lies if no steeper than that
+# A trunk that turns more about its length rolls; it lies if its length rises by less (45 degrees).  Chosen by eye.
+ROLLS, LIES = np.radians(60.0), 0.7
 ROUNDS, APART = 3, 0.5  # in which both ends find the floor, and [m] that they count apart at least: a curled body tips
 UP = np.array([0.0, 0.0, 1.0])
 

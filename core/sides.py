@@ -8,8 +8,8 @@ from .rotation import Array
 from .stance import Stance
 
 APART = 0.08  # [m] that a foot stays on its own side of the other
-CROSSED = 0.4  # of a leg's length that a foot lands across the other at most, which has to get round it
-THICK = 0.6  # of the way between the hips that legs are thick together
+CROSSED = 0.4  # of a leg's length that a foot lands across the other at most, which has to get round it; by eye
+THICK = 0.6  # of the way between the hips that legs are thick together; by eye
 
 
 class Side(NamedTuple):

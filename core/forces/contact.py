@@ -87,7 +87,7 @@ def ahead(model: Model, kin: Kinematics, passing: Kinematics, acceleration: Arra
     points; passing: as in `Step`; acceleration: (..., n, 6) of the joint twists, body frame.
 
     Velocity products act for `TURNS` of the step; those of points count as at their body's
-    origin, not at the frame's, which may be a metre away: a hand that came down at 8 rad/s was taken for one that rose.
+    origin, not at the frame's, which may be a metre away, where a hand that comes down fast would seem to rise.
     """
     V, bias = passing.V, model.outward(passing.c)
     own = V[..., 3:] + cross(V[..., :3], kin.p)

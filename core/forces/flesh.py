@@ -11,17 +11,18 @@ from .collide import Capsules
 from .contact import MARGIN
 from .step import Step
 
-BONE = 0.8  # part of two radii after which bone would be on bone
-FASTEST = 0.5  # [rad] of an oscillation in a sub-step, and part of its speed that it may lose
+BONE = 0.8  # part of two radii after which bone would be on bone; chosen so that a waving arm that is hit stays good
+FASTEST = 0.5  # [rad] of an oscillation in a sub-step, and part of its speed that it may lose; stable below 2
 
 
 @dataclass(frozen=True, eq=False)
 class Flesh:
     """Springs and dampers between pairs of capsules, frictionless, silent on the clip.
 
-    The lighter of two is pushed as a rod in the air that swings at one frequency, wherever it is met, and more and more
-    stiffly the nearer bone comes to bone.  A touch is no jolt: what is lost grows with the pressure (Hunt and Crossley
-    1975).  Forces act as they are found on arrival; in long sub-steps they are no stiffer than stays stable.
+    Two are pushed as if the one that shows less mass where they meet, both rods in the air, swung at one frequency,
+    and more and more stiffly the nearer bone comes to bone.  A touch is no jolt: what is lost grows with the pressure
+    (Hunt and Crossley 1975).  Forces act as they are found on arrival; in long sub-steps they are no stiffer than
+    stays stable.
     pairs: (P, 2) indices of capsules.  mass: (m,) of the capsules [kg].  omega: circular frequency [1/s].
     loss: part of the pressure that comes on top for every m/s together [s/m].
     clip: of the arrivals at every step, None = all counts.  Only what goes deeper than there is pressed, and only what
@@ -69,7 +70,7 @@ class Flesh:
         return self.capsules.reach(self.pairs)
 
     def _shown(self, kin: Kinematics, near: np.ndarray, normal: Array, points: Array) -> Array:
-        """(..., len(near)) mass that the lighter of those pairs, a rod in the air, shows along the normal [kg]."""
+        """(..., len(near)) smaller mass that the two of those pairs, rods in the air, show along the normal [kg]."""
         middles, shown = self.capsules.middles(kin), []
         for one in self.pairs[near].T:
             lever = cross(points - middles.take(one, axis=-2), normal)
