@@ -17,7 +17,7 @@ Poses = tuple[Array, Array]
 
 # A trunk that turns more about its length rolls; it lies if its length rises by less (45 degrees).  Chosen by eye.
 ROLLS, LIES = np.radians(60.0), 0.7
-ROUNDS, APART = 3, 0.5  # in which both ends find the floor, and [m] that they count apart at least: a curled body tips
+STIFF, HALVINGS = 0.5, 20  # [m] of lever that tips a body by 45 degrees, and in how many steps it is found how far
 UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -59,31 +59,44 @@ class Roll:
         if self.over:
             part = np.broadcast_to(tuck[:, None], (len(tuck), len(bodies)))
             turned[:, bodies] = slerp(turned[:, bodies], np.broadcast_to(straight, turned[:, bodies].shape), part)
-        base, up, part = self.base, int(model.parent[self.base]), amount[:, None]
+        base, part = self.base, amount[:, None]
         swing, roll = _about(own[0][:, base], goal[0][:, base], self.along, self.angle)
         length = rotate(own[0][:, base], self.along)
         q = multiply(exp(part * log(swing)), multiply(exp(part * roll[:, None] * length), own[0][:, base]))
         p = own[1][:, base] + part * (goal[1][:, base] - own[1][:, base])
-        for _ in range(ROUNDS if self.over else 1):
-            turned[:, base], moved[:, base] = q, p
-            if up >= 0:
-                above = [x[:, up] for x in to_world(model, turned, moved)]
-                turned[:, base], moved[:, base] = (
-                    multiply(conjugate(above[0]), q),
-                    rotate(conjugate(above[0]), p - above[1]),
-                )
-            out = to_world(model, turned, moved)
-            q = multiply(exp(-(tuck * self._slope(q, p, on.world(*out)))[:, None] * _across(rotate(q, self.along))), q)
+        out = self._placed(model, turned, moved, q, p)
+        if self.over:
+            pitch = tuck * self._level(q, p, on.world(*out))
+            q = multiply(exp(pitch[:, None] * _across(rotate(q, self.along))), q)
+            out = self._placed(model, turned, moved, q, p)
         return out
 
-    def _slope(self, q: Array, p: Array, places: Array) -> Array:
-        """(T,) [rad] by which the lowest points (T, m, 3) above and below the base's middle rise along the trunk."""
+    def _placed(self, model: Model, turned: Array, moved: Array, q: Array, p: Array) -> Poses:
+        """World poses of joint poses (T, n, *), in which the base's become those of its world pose (T, *)."""
+        base, up = self.base, int(model.parent[self.base])
+        turned[:, base], moved[:, base] = q, p
+        if up >= 0:
+            above = [x[:, up] for x in to_world(model, turned, moved)]
+            back = conjugate(above[0])
+            turned[:, base], moved[:, base] = multiply(back, q), rotate(back, p - above[1])
+        return to_world(model, turned, moved)
+
+    def _level(self, q: Array, p: Array, places: Array) -> Array:
+        """(T,) [rad] by which turning about `_across` lays a body with surface points (T, m, 3) down on the floor.
+
+        It lies where its base is lowest: tan a of the largest min(z + s tan a) - STIFF / 2 tan^2 a, for points z above
+        and s along the trunk from it.  The last term makes it follow smoothly what it lies on, and not tip over what is
+        right under it.
+        """
         way = cross(UP[None], _across(rotate(q, self.along)))
-        at = np.einsum("tmi,ti->tm", places - p[:, None], way)
-        high = places[..., 2]
-        ends = [np.argmin(np.where(side, high, np.inf), axis=1) for side in (at > 0.0, at <= 0.0)]
-        (a, b), (s, r) = ([np.take_along_axis(x, k[:, None], axis=1)[:, 0] for k in ends] for x in (high, at))
-        return np.asarray(np.arctan2(a - b, np.maximum(s - r, APART)))
+        s = np.einsum("tmi,ti->tm", places - p[:, None], way)
+        low, high = np.full(len(q), -1.0), np.ones(len(q))
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            lowest = np.argmin(places[..., 2] + middle[:, None] * s, axis=1)
+            more = s[np.arange(len(s)), lowest] > STIFF * middle
+            low, high = np.where(more, middle, low), np.where(more, high, middle)
+        return np.asarray(np.arctan(0.5 * (low + high)))
 
 
 def _across(length: Array) -> Array:

@@ -9,7 +9,8 @@ from core import touch
 from core.handover import PAUSE, hand_over, match, repeated
 from core.progress import run
 from core.react import react
-from core.rotation import angle, exp, multiply, rotate
+from core.rolling import Roll
+from core.rotation import IDENTITY, angle, exp, multiply, rotate
 from core.situation import named
 
 from .test_react import HIT
@@ -156,3 +157,26 @@ def test_a_body_that_lies_the_other_way_up_rolls_on_the_floor(actor, clip, falle
     thick = p[rolls][0, pelvis, 2] - then.ground
     assert np.linalg.norm(centre[-1] - centre[0]) == pytest.approx(0.9 * np.pi * thick, rel=0.3), "as far as it rolls"
     assert np.linalg.norm(np.diff(p[rolls], axis=0), axis=-1).max() * clip.fps < 6.0, "no jump"
+    rises, own = clip.times > then.start + then.waits - 0.05, np.diff(then.position, axis=0)
+    fastest = np.linalg.norm(own / np.diff(then.times)[:, None, None], axis=-1).max()
+    assert np.linalg.norm(np.diff(p[rises], axis=0), axis=-1).max() * clip.fps < 1.4 * fastest, (
+        "it goes over as it rises"
+    )
+
+
+def test_a_body_is_laid_on_what_it_lies_on(rng):
+    """A plank that slopes is laid flat; what a prop under its middle holds stays, what leans on one end gives way by
+    no more than it is off, and little differences make little ones."""
+    roll = Roll(0, np.array([1.0, 0.0, 0.0]), np.pi, True, (np.zeros(0, dtype=int), np.zeros((0, 4))))
+    plank = np.stack((np.linspace(-0.8, 0.8, 30), np.zeros(30), np.zeros(30)), axis=-1)
+    pitch = exp(np.array([0.0, 0.3, 0.0]))  # x goes down
+    tilted, prop = rotate(pitch, plank), np.array([[0.02, 0.0, -0.4]])
+    shapes = (plank, tilted, np.concatenate((plank, prop)), plank[16:])
+    flat, laid, propped, end = (
+        float(roll._level(q[None], np.zeros((1, 3)), shape[None])[0])
+        for q, shape in zip((IDENTITY, pitch, IDENTITY, IDENTITY), shapes, strict=True)
+    )
+    assert abs(flat) < 0.01 and laid == pytest.approx(0.3, abs=0.01)
+    assert abs(propped) < 0.05 and 0.0 <= end < 0.2
+    close = roll._level(pitch[None], np.zeros((1, 3)), tilted[None] + rng.normal(0.0, 1e-3, tilted.shape))
+    assert close[0] == pytest.approx(laid, abs=0.01)
