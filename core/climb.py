@@ -56,13 +56,15 @@ def treads(actor: Actor, motion: Motion, grade: Array, limbs: Sequence[Limb], do
     stairs.  On slopes, where feet lie along the ground, none."""
     if np.linalg.norm(grade) < STEEP:
         return np.zeros((0, 3))
-    tilts, out = [], []
+    rises, slopes, out = [], [], []
     for leg, limb in enumerate(limbs):
         ahead, bone = actor.axis[limb.end], int(actor.order[limb.end])
         level = actor.sign * rotate(actor.skeleton.rotation[bone], ahead) @ actor.anatomy.up
         edges = np.flatnonzero(np.diff(np.pad(1 * down[:, leg], 1)))
         for k in (edges[::2] + edges[1::2]) // 2:
             foot = motion.R[k, limb.end] @ ahead
-            tilts.append(float((foot[2] - level) / (foot[:2] @ grade)))
+            rises.append(float(foot[2] - level))
+            slopes.append(float(foot[:2] @ grade))
             out.append(motion.p[k, limb.end])
-    return np.array(out) if tilts and np.median(tilts) < LEVEL else np.zeros((0, 3))
+    rise, slope = np.array(rises), np.array(slopes)
+    return np.array(out) if rise @ slope < LEVEL * (slope @ slope) else np.zeros((0, 3))

@@ -39,6 +39,7 @@ class Footing:
 
     base: the pelvis.
     missing: (K, L) force that the legs don't carry any more [N], at the stance's samples.
+    struck: (K, L) bool, which of them a blow has struck by then.
     fell: whether a blow was stronger than feet can catch, so that the plan is of a weaker one.
     """
 
@@ -46,6 +47,7 @@ class Footing:
     plan: Plan
     base: int
     missing: Array
+    struck: np.ndarray
     fell: bool = False
 
     @property
@@ -67,7 +69,8 @@ class Footing:
         out = np.ones((len(times), bodies))
         if len(self.stance.limbs) > 2:
             bears = hermite(self.stance.times, self.stance.bears, np.clip(times, *self.stance.times[[0, -1]]))
-            stands = np.clip(bears * self.plan.at(times)[2] * ~self.missing.any(axis=0), 0.0, 1.0)
+            spared = linear(self.stance.times, 1.0 * ~self.struck, times)
+            stands = np.clip(bears * self.plan.at(times)[2] * spared, 0.0, 1.0)
             for limb, part in zip(self.stance.limbs, stands.T, strict=True):
                 out[:, [limb.upper, limb.lower, limb.end]] = 1.0 - (1.0 - LED) * part[:, None]
         return out
@@ -95,7 +98,8 @@ class Footing:
         t = reference.times
         grid = np.concatenate((t[:1] - reference.earlier[0], t))  # one step more in front, for the rates on arrival
         shift, feet, hold = self.plan.at(grid)
-        feet[..., 2] += shift[:, None, 2]  # a body sinks together with its ground; `settled` bends the knees
+        sunk = shift[:, 2] - shift[:, :2] @ self.stance.grade
+        feet[..., 2] += sunk[:, None]  # a body sinks together with its ground; `settled` bends the knees
         h = np.diff(grid)[:, None]
         rate, speed = np.diff(shift, axis=0) / h, np.diff(feet, axis=0) / h[..., None]
         tips = np.array([self._tip(limb) for limb in self.stance.limbs])
@@ -174,7 +178,7 @@ class Footing:
         ankles = [at for at, _ in targets]
         seen = np.clip(times, *self.stance.times[[0, -1]])
         bears, swings = (hermite(self.stance.times, x, seen) for x in (self.stance.bears, self.stance.swings))
-        free = self._free(swings, feet, hold)
+        free = self._free(swings, shows * linear(self.plan.times, self.plan.lift, times), hold)
         targets = [(self._beside(i, clip[1], p, ankles, free[:, i]), turn) for i, (_, turn) in enumerate(targets)]
         sunk = [bears[:, i] * self._lacks(limb, clip[1], p, targets[i]) for i, limb in limbs]
         sunk = shows * DEEPEST * np.tanh(np.linalg.norm(sunk, ord=4, axis=0) / DEEPEST)
@@ -200,12 +204,12 @@ class Footing:
         at[:, 2] = np.where(lift > 0.0, np.maximum(at[:, 2], clip_p[:, 2] + lift), at[:, 2])
         return at, turn
 
-    def _free(self, swings: Array, feet: Array, hold: Array) -> Array:
+    def _free(self, swings: Array, lift: Array, hold: Array) -> Array:
         """(T, L) how freely feet move: those in the air, and of four legs, which cross each other, only those that
-        are not led."""
+        are not led.  lift: (T, L) of steps of ours, off their ground [m]."""
         if len(self.stance.limbs) > 2:
             return 1.0 - hold
-        aloft = np.maximum(swings, smooth(feet[..., 2] / RAISED))
+        aloft = np.maximum(swings, smooth(lift / RAISED))
         return np.maximum(aloft, 1.0 - hold)
 
     def _beside(self, leg: int, clip: Array, p: Array, feet: list[Array], free: Array) -> Array:

@@ -39,19 +39,21 @@ class Struck:
 
     weak: (K, L) what each has lost of its strength.  sinks: (K, L) the same for how far the body sinks, times the
     artist's gain.  hold: (K, L) how firmly each foot is kept to its place, 0 = not at all.  knocks: (K, L, 2) how far
-    off its goal a foot in the air lands [m].  sweeps: feet that are knocked off the ground.
+    off its goal a foot in the air lands [m].  hit: (K, L) bool, whether a blow has struck it by then.  sweeps: feet
+    that are knocked off the ground.
     """
 
     weak: Array
     sinks: Array
     hold: Array
     knocks: Array
+    hit: np.ndarray
     sweeps: tuple[Sweep, ...] = ()
 
     @classmethod
     def nothing(cls, shape: tuple[int, ...]) -> "Struck":
         """Legs (K, L) that nothing strikes."""
-        return cls(np.zeros(shape), np.zeros(shape), np.ones(shape), np.zeros((*shape, 2)))
+        return cls(np.zeros(shape), np.zeros(shape), np.ones(shape), np.zeros((*shape, 2)), np.zeros(shape, dtype=bool))
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,10 @@ class Plan:
 
     rate: (K, 3) and speed: (K, L, 3) of them [m/s].
     pull: (K, 3) what the ground adds to the weight's acceleration [m/s^2].
-    hold: (K, L) how firmly a foot is kept to its place, 0 = not at all.  moves: what was stepped.  lost: [s] when the
-    balance could not be saved, or None.  astray: whether feet or weight are not home in time, so that they slide there.
+    hold: (K, L) how firmly a foot is kept to its place, 0 = not at all.  lift: (K, L) how high it is off its ground in
+    a step of ours [m]; `feet` have it in them, and what that ground is higher by.  moves: what was stepped.
+    lost: [s] when the balance could not be saved, or None.  astray: whether feet or weight are not home in time, so
+    that they slide there.
     """
 
     times: Array
@@ -81,6 +85,7 @@ class Plan:
     speed: Array
     pull: Array
     hold: Array
+    lift: Array
     moves: tuple[Move, ...] = ()
     lost: float | None = None
     astray: bool = False

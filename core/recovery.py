@@ -41,7 +41,7 @@ def prepare(
         plan, caught = _caught(play, push, more)
         push, fell = push + caught * more, fell or caught < 1.0
     weight = float(actor.masses.mass.sum()) * abs(float(actor.gravity[2]))
-    return Footing(found, plan, base, weight * dip.missing(found, legs.sinks), fell)
+    return Footing(found, plan, base, weight * dip.missing(found, legs.sinks), legs.hit, fell)
 
 
 def _caught(play: Callable[[Array], Plan], push: Array, more: Array) -> tuple[Plan, float]:

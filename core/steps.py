@@ -41,8 +41,8 @@ class Walker(Weight):
     """
 
     def __init__(self, stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> None:
-        super().__init__(stance, 1.0 - struck.weak, blows[0])
-        self.push, self.blows, self.knocks, self.sweeps = push, blows, struck.knocks, struck.sweeps
+        super().__init__(stance, 1.0 - struck.weak, blows)
+        self.push, self.knocks, self.sweeps = push, struck.knocks, struck.sweeps
         legs = len(stance.limbs)
         self.rise, self.swept, self.pull = np.zeros(legs), np.zeros(legs, dtype=bool), np.zeros(2)
         self.moves: list[Move] = []
@@ -55,9 +55,7 @@ class Walker(Weight):
     def advance(self, k: int) -> None:
         """From sample k to the next."""
         stance, h, pace = self.stance, self.h, float(self.stance.pace[k])
-        landed = [blow for blow in self.blows if blow.start <= stance.times[k] + 1e-6] or self.blows[:1]
-        self.blow, _, self.stays = landed[-1]
-        self.end = max(blow.end for blow in landed)
+        self.feel(k)
         self._land(k)
         self._sweep(k)
         carries = self.carries(k, self.stands(k))
@@ -289,15 +287,15 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
     walker, hold = Walker(stance, push, struck, blows), struck.hold
     K, L = hold.shape
     shift, feet, pull = np.zeros((K, 3)), np.zeros((K, L, 3)), np.zeros((K, 3))
-    rate, speed = np.zeros_like(shift), np.zeros_like(feet)
+    rate, speed, lift = np.zeros_like(shift), np.zeros_like(feet), np.zeros((K, L))
     for k in range(int(np.searchsorted(stance.times, blows[0].start - 1e-6)), K):
         if walker.is_home(k):
             shift[k:, :2], feet[k:, :, :2], feet[k:, :, 2] = walker.x, walker.feet, walker.high
             break
         shift[k, :2], feet[k, :, :2] = walker.x, walker.feet
         rate[k, :2], speed[k] = walker.rates(k)
-        lift, rising = walker.lift(k)
-        feet[k, :, 2] = walker.high + lift
+        lift[k], rising = walker.lift(k)
+        feet[k, :, 2] = walker.high + lift[k]
         speed[k, :, 2] += rising
         if k + 1 < K and walker.lost is None:
             walker.advance(k)
@@ -305,4 +303,5 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
     shift[:, 2], rate[:, 2], pull[:, 2] = dip(stance, struck, blows)
     for way in (shift, rate):  # up and down the clip's own slope
         way[..., 2] += way[..., :2] @ stance.grade
-    return Plan(stance.times, shift, rate, feet, speed, pull, hold, tuple(walker.moves), walker.lost, walker.astray)
+    moves, lost, astray = tuple(walker.moves), walker.lost, walker.astray
+    return Plan(stance.times, shift, rate, feet, speed, pull, hold, lift, moves, lost, astray)

@@ -21,7 +21,7 @@ FULL = 40.0  # [N s] from which on blows do all that
 LEAST = 0.02  # [m] a foot that would be flung less far stays where it is
 MIDDLE = 0.5  # of a thigh, from where on its leg is moved as a whole
 SWEPT, LEAVES = 0.25, 0.05  # [s] for which a foot that stood is off the ground, and that friction holds it
-LATENT, YIELDS = 0.04, 0.18  # [s] from a blow until its leg begins to give way, and from there until it does
+YIELDS_AFTER, YIELDS = 0.04, 0.18  # [s] from a blow until its leg begins to give way, and from there until it does
 SOONER = 2.0  # times as fast does tone come back on which a leg lands
 TAKE, READY = 0.5, 0.2  # [s] in which a foot finds back to its place before it lands, and all feet in flight
 
@@ -30,7 +30,7 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
     """Of several blows, each with its pulses."""
     knocks = np.zeros((*found.down.shape, 2))
     weak, sinks, hold = np.zeros(found.down.shape), np.zeros(found.down.shape), np.ones(found.down.shape)
-    sweeps: list[Sweep] = []
+    hit, sweeps = np.zeros(found.down.shape, dtype=bool), list[Sweep]()
     h = float(found.times[1] - found.times[0])
     for n, (blow, own) in enumerate(zip(blows, pulses, strict=True)):
         since = found.times - blow.start - min(n, 1) * h  # later ones a sample later: nothing shows before the blow
@@ -42,6 +42,7 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
             if blow.struck not in bodies(actor, limb):
                 continue
             lever = _lever(actor, blow, limb)
+            hit[:, i] |= since > -1e-6
             strong = _strong(own) * lever
             lost = _strong(own) * _weakened(found, blow, since, k, i)
             weak[:, i] = np.maximum(weak[:, i], lost)
@@ -63,7 +64,7 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
                 if not found.flies[k]:
                     free = _freed(found, since, blow.start, _ready(found, blow, off, i))
                     hold[:, i] *= 1.0 - lever * (1.0 - np.maximum(free, held))
-    return Struck(weak, sinks, hold, knocks, tuple(sweeps))
+    return Struck(weak, sinks, hold, knocks, hit, tuple(sweeps))
 
 
 def _weakened(found: Stance, blow: Blow, since: Array, k: int, leg: int) -> Array:
@@ -74,7 +75,7 @@ def _weakened(found: Stance, blow: Blow, since: Array, k: int, leg: int) -> Arra
     lands, passed = found.lands(k, leg), since
     if lands > k and found.times[lands] < blow.end:
         passed = SOONER * np.maximum(since - (found.times[lands] - found.times[k]), 0.0)
-    yields = smooth((since - LATENT) / YIELDS)
+    yields = smooth((since - YIELDS_AFTER) / YIELDS)
     return np.where(since > -1e-6, yields * tuning.lost(blow.situation, passed), 0.0)
 
 
@@ -94,7 +95,7 @@ def _lever(actor: Actor, blow: Blow, limb: Limb) -> float:
 
 def _ready(found: Stance, blow: Blow, k: int, leg: int, stands: float | None = None) -> float:
     """[s] when a foot must be in its place: it stands at sample k, then `stands`, or lands next."""
-    if found.down[k, leg] and stands is not None:
+    if stands is not None and found.down[k, leg]:
         return stands
     lands = found.lands(k, leg)
     return float(found.times[lands]) if lands >= 0 else blow.end

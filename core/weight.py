@@ -3,9 +3,10 @@
 The weight is a linear inverted pendulum (`support`); the pressure under the feet brings it back as far as they reach.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from . import struck
 from .plan import Span
 from .rotation import Array
 from .stance import Stance, bearing, enough
@@ -14,7 +15,8 @@ from .support import ease, fall, nearest, norm
 HASTE = 0.8  # how much farther than the capture point the pressure goes, as part of its way off
 ROUND = 0.05  # [m] by which soles reach beyond the line along their middle
 HELP, MORE = 0.08, 0.3  # [m] that arms and trunk do for the balance, and more towards the end of the reaction
-LATENT = 0.05  # [s] from a blow until muscles answer
+ANSWERS_AFTER = 0.05  # [s] from a blow until muscles do
+SOME = 0.5  # of a leg's strength from whose loss on the other answers at once and wholly: chosen, of half a hard blow
 RAISED, SOON = 0.1, 0.02  # [s] in which their force comes up, and on two feet, which are taut from the weight
 FORESEEN, COARSE = 0.5, 6  # [s] that the weight's way is foreseen, and in how many samples at a time
 
@@ -23,23 +25,35 @@ class Weight:
     """State of weight and feet off the clip, at a sample.
 
     give: (K, L) what is left of the legs' strength.  weak: (K,) whether any has lost some.
-    blow: the span of the one that has landed last.  began: [s] when the first landed.
+    blows: in order.  blow, stays: of the one that has landed last, end: of all that have.  began: [s] when the first
+    landed.  hit: the sample from which on legs have given way to the last, and gone: (L,) how far they do, as part of
+    their strength.
     x, v: (2,) of the weight [m], [m/s].  home: (2,) where it is to go.  feet, speed, goal: (L, 2) of the feet.
     aside: (2,) by how much farther a foot lands to get round the other, and draws the weight along.
     since: (L,) sample at which a step of our own began, due: (L,) at which a foot in the air lands, -1: none.
     """
 
-    def __init__(self, stance: Stance, give: Array, blow: Span) -> None:
-        self.stance, self.give = stance, give
+    def __init__(self, stance: Stance, give: Array, blows: Sequence[Span]) -> None:
+        self.stance, self.give, self.blows = stance, give, blows
         self.weak: list[bool] = np.any(give < 1.0, axis=1).tolist()
-        self.blow, self.end, self.stays = blow
-        self.began = self.blow
+        self.began = blows[0].start
         legs = len(stance.limbs)
         self.h = float(stance.times[1] - stance.times[0])
+        self.feel(0)
         self.x, self.v, self.home = np.zeros(2), np.zeros(2), np.zeros(2)
         self.feet, self.speed, self.goal = np.zeros((legs, 2)), np.zeros((legs, 2)), np.zeros((legs, 2))
         self.aside = np.zeros(2)
         self.since, self.due = np.full(legs, -1), np.full(legs, -1)
+
+    def feel(self, k: int) -> None:
+        """Take up the blows that have landed by sample k, the first before it lands; of later ones nothing is known."""
+        times = self.stance.times
+        landed = [blow for blow in self.blows if blow.start <= times[k] + 1e-6] or self.blows[:1]
+        self.blow, _, self.stays = landed[-1]
+        self.end = max(blow.end for blow in landed)
+        starts = [*(blow.start for blow in self.blows[len(landed) - 1 :]), np.inf][:2]
+        self.hit, later = (int(i) for i in np.searchsorted(times, np.array(starts) - 1e-6))
+        self.gone = 1.0 - self.give[self.hit : later].min(axis=0, initial=1.0)
 
     def stands(self, k: int) -> np.ndarray:
         """(L,) bool, feet on the ground."""
@@ -72,12 +86,11 @@ class Weight:
 
     def answered(self, k: int) -> float:
         """Part of its answer that a body has begun; before, stretched muscles bear the weight where it goes.  On two
-        feet of which one is struck there is nothing to wait for: as it gives way, its weight goes to the other."""
-        told = k + int(struck.LATENT / self.h + 1e-6)  # what gives way until then has been struck by now
-        if len(self.feet) < 3 and self.give[: told + 1].min() < 1.0:
-            return 1.0
+        feet a blow on a leg is answered at once, as far as the leg gives way, also by one in the air: waiting there
+        costs leaps of the other foot later on."""
+        own = min(float(self.gone.max()) / SOME, 1.0) if len(self.feet) < 3 and k >= self.hit else 0.0
         raised = RAISED if len(self.feet) > 2 else SOON
-        return ease((float(self.stance.times[k]) - self.began - LATENT) / raised)
+        return max(own, ease((float(self.stance.times[k]) - self.began - ANSWERS_AFTER) / raised))
 
     def round(self, k: int) -> float:
         """[m] by which the pressure gets beyond the soles' middle: the sole's own width, and arms and trunk."""

@@ -55,11 +55,11 @@ def test_an_animal_answers_a_push_after_fifty_milliseconds(dog):
     found, plan = planned(dog, standing(dog), 40.0, (0.0, 1.0))
     pushed = int(np.flatnonzero(plan.shift[:, 1])[0])
     since = found.times - found.times[pushed - 1]
-    early = (since >= 0.0) & (since <= weight.LATENT + 0.5 / RATE)
+    early = (since >= 0.0) & (since <= weight.ANSWERS_AFTER + 0.5 / RATE)
     v = 40.0 / 75.0
     np.testing.assert_allclose(plan.shift[early, 1], v * np.maximum(since[early] - 0.5 / RATE, 0.0), atol=1e-4)
     alone = v / (np.e * found.pace[0])  # critically damped from the first moment on
-    assert plan.shift[:, 1].max() > alone + 0.6 * v * weight.LATENT
+    assert plan.shift[:, 1].max() > alone + 0.6 * v * weight.ANSWERS_AFTER
     assert not plan.moves and plan.lost is None and abs(plan.shift[since > 2.0, 1]).max() < 0.05 * plan.shift.max()
 
 
@@ -206,6 +206,17 @@ def test_a_leg_that_is_struck_keeps_its_own_muscles(dog):
     struck_leg = next(limb for limb, lost in zip(footing.stance.limbs, footing.missing.T, strict=True) if lost.any())
     for limb in footing.stance.limbs:
         assert np.allclose(tone[:, limb.upper], 1.0 if limb is struck_leg else 0.1, atol=1e-6)
+    unsunk = Stage(actor_of(dog), clip, [(named("leg_back").with_changes(dip=0.0), Hit(25.0))], {}, {}).footing
+    np.testing.assert_allclose(unsunk.tone(np.array([1.05, 1.3]), 40), tone, atol=1e-6)  # whatever shows of its dip
     human = build(skin=True)
     stage = Stage(actor_of(human), standing(human), [(named("chest_back"), Hit(25.0))], {}, {})
     assert (stage.footing.tone(np.array([1.05]), 40) == 1.0).all()
+
+
+def test_muscles_know_nothing_of_a_later_blow_on_their_leg(dog):
+    clip, push = standing(dog), (named("breast_push"), Hit(25.0))
+    later = Hit(25.0 + 0.3 * clip.fps)
+    once, twice = (Stage(actor_of(dog), clip, hits, {}, {}) for hits in ([push], [push, (named("leg_back"), later)]))
+    t = once.start + np.linspace(0.0, 0.3, 40)
+    np.testing.assert_array_equal(twice.footing.tone(t, 40), once.footing.tone(t, 40))
+    assert np.abs((twice.footing.tone(t + 0.1, 40) - once.footing.tone(t + 0.1, 40))[t > once.start + 0.25]).max() > 0.5
