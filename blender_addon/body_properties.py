@@ -127,7 +127,7 @@ class BodyProperties:
         description=(
             "Times which the blow moves the body as a whole off its place, with steps to match: 1 what the physics "
             "gives, 0 the pelvis stays over its place, but a leg that is hit still gives way; "
-            "2 plans twice as much, of which the pelvis shows about one and a half"
+            "at 2 weight and feet go as from twice the blow, the pelvis less far"
         ),
         default=START.shift,
     )

@@ -36,7 +36,8 @@ def gains(actor: Actor, blows: Sequence[Blow], times: Array, standing: Sequence[
 def shifted(travel: Array, blows: Sequence[Blow], times: Array, planned: bool) -> Array:
     """The free base's travel (T, n, 3) besides its plan, times the gains on the body's shift.
 
-    planned: the plan of the feet has the gains too, so that a base which goes farther does so by it alone.
+    planned: the plan of the feet has the gains too, so that a base which goes farther does so by it alone: at 2 it
+    is seen to go less than twice as far.
     """
     asked = [np.array(min(blow.situation.shift, 1.0) if planned else blow.situation.shift) for blow in blows]
     if all(own == 1.0 for own in asked):
