@@ -75,7 +75,7 @@ def _within(way: Array, most: float) -> Array:
 
 
 def swung(at: Array, v: Array, goal: Array, left: float, h: float) -> tuple[Array, Array]:
-    """Place and velocity (2,) of a foot after h [s] on the cubic that has it at rest at its goal in `left` [s]."""
+    """Place and velocity (n,) of a foot after h [s] on the cubic that has it at rest at its goal in `left` [s]."""
     way = goal - at
     a = 6.0 * way / left**2 - 4.0 * v / left
     j = -12.0 * way / left**3 + 6.0 * v / left**2

@@ -38,6 +38,9 @@ class Walker(Weight):
 
     push: (K, 2) change of the weight's velocity in each sample [m/s].  struck: what blows do to the legs.
     blows: in order.  What happens before a blow doesn't know of it.
+    high, climb: (L,) of feet on their ground off the clip's [m], [m/s].  rise: (L,) to which a step goes [m], swept:
+    (L,) bool, one that a blow began.  across: (L,) bool, feet beyond the other.  pull: (2,) the ground's [m/s^2].
+    swing: [s] that a step takes.  lost: [s] when the balance was.
     """
 
     def __init__(self, stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> None:
@@ -293,11 +296,13 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
             shift[k:, :2], feet[k:, :, :2], feet[k:, :, 2] = walker.x, walker.feet, walker.high
             break
         shift[k, :2], feet[k, :, :2] = walker.x, walker.feet
-        rate[k, :2], speed[k] = walker.rates(k)
         lift[k], rising = walker.lift(k)
         feet[k, :, 2] = walker.high + lift[k]
+        if walker.lost is not None:
+            continue  # what is lost stays where it is
+        rate[k, :2], speed[k] = walker.rates(k)
         speed[k, :, 2] += rising
-        if k + 1 < K and walker.lost is None:
+        if k + 1 < K:
             walker.advance(k)
             pull[k, :2] = walker.pull
     shift[:, 2], rate[:, 2], pull[:, 2] = dip(stance, struck, blows)

@@ -218,3 +218,12 @@ def test_a_leg_may_be_hit_at_the_very_end_of_a_clip(skeleton):
     clip = standing(skeleton)
     plan = hit_on(skeleton, "leg_back", clip=clip, hit=Hit(float(clip.times[-1] - 0.04) * clip.fps)).footing.plan
     assert not plan.moves and not plan.feet.any()
+
+
+def test_a_weight_that_is_lost_stays_where_it_is(skeleton):
+    """Between samples too: it has no velocity any more."""
+    _, plan = planned(skeleton, standing(skeleton), 400.0, (1.0, 0.0))
+    assert plan.lost is not None
+    after = plan.times > plan.lost + 0.5 / 60.0
+    assert np.abs(plan.shift).max() > 0.1 and after.sum() > 20
+    assert not plan.rate[after, :2].any() and not plan.speed[after].any()
