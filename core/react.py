@@ -53,7 +53,7 @@ class Reaction:
     rest: joint poses (n, 4), (n, 3) [m] in which the body stays from times[-1] on, whatever the clip does; None = it
     returns.
     then: what takes the body over afterwards, see `handover`; None = nothing.
-    hung: how arms turn besides that hang on a pose which is held; None = none does.
+    hung: how arms turn besides that hang on a pose which is held (not counted in substeps); None = none does.
     """
 
     actor: Actor
