@@ -10,7 +10,7 @@ from .ik import Limb, bend, braced, place, reach
 from .model import Model
 from .plan import Plan
 from .reference import Reference, to_world
-from .resample import hermite, linear
+from .resample import linear
 from .rotation import Array, conjugate, cross, exp, multiply, rotate, slerp
 from .sides import least
 from .spatial import apply
@@ -68,7 +68,7 @@ class Footing:
         give way to the plan, which has the ground's force already; theirs would brake the weight once more."""
         out = np.ones((len(times), bodies))
         if len(self.stance.limbs) > 2:
-            bears = hermite(self.stance.times, self.stance.bears, np.clip(times, *self.stance.times[[0, -1]]))
+            bears = self.stance.at(self.stance.bears, times)
             spared = linear(self.stance.times, 1.0 * ~self.struck, times)
             stands = np.clip(bears * self.plan.at(times)[2] * spared, 0.0, 1.0)
             for limb, part in zip(self.stance.limbs, stands.T, strict=True):
@@ -105,7 +105,7 @@ class Footing:
         tips = np.array([self._tip(limb) for limb in self.stance.limbs])
         track = Track.of_clip(model, reference, self.feet, tips, kins)
         track = track.moved(feet[1:-1], speed[:-1], np.diff(speed, axis=0) / reference.kicks[:, None, None])
-        down = hermite(self.stance.times, 1.0 * self.stance.down, np.clip(t[:-1], *self.stance.times[[0, -1]]))
+        down = self.stance.at(1.0 * self.stance.down, t[:-1])
         firm = (
             self.grounded(t[:-1])[:, None, None, None]
             * hold[1:-1, :, None, None]
@@ -176,8 +176,7 @@ class Footing:
         limbs = list(enumerate(self.stance.limbs))
         targets = [self._target(limb, clip, (q, p), feet[:, i], hold[:, i]) for i, limb in limbs]
         ankles = [at for at, _ in targets]
-        seen = np.clip(times, *self.stance.times[[0, -1]])
-        bears, swings = (hermite(self.stance.times, x, seen) for x in (self.stance.bears, self.stance.swings))
+        bears, swings = (self.stance.at(x, times) for x in (self.stance.bears, self.stance.swings))
         free = self._free(swings, shows * linear(self.plan.times, self.plan.lift, times), hold)
         targets = [(self._beside(i, clip[1], p, ankles, free[:, i]), turn) for i, (_, turn) in enumerate(targets)]
         sunk = [bears[:, i] * self._lacks(limb, clip[1], p, targets[i]) for i, limb in limbs]

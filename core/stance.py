@@ -10,6 +10,7 @@ from .actor import Actor
 from .ik import Limb
 from .quality import ground, verdict
 from .quality.motion import RATE, Motion, sampled, smooth
+from .resample import hermite
 from .roles import base_role
 from .rotation import Array, rotate
 from .skeleton import Clip
@@ -60,6 +61,10 @@ class Stance:
     grade: Array
     toed: np.ndarray
     treads: Array
+
+    def at(self, x: Array, times: Array) -> Array:
+        """(T, ...) of samples x (K, ...) at any times (T,) [s], the first and last ones beyond."""
+        return hermite(self.times, x, np.clip(times, *self.times[[0, -1]]))
 
     @cached_property
     def bears(self) -> Array:

@@ -19,6 +19,7 @@ from bl_ext.user_default.parametric_dynamics.blender_addon import (
     settings,
     solving,
 )
+from bl_ext.user_default.parametric_dynamics.core import progress
 from bl_ext.user_default.parametric_dynamics.core import situation as situations
 from bl_ext.user_default.parametric_dynamics.core.errors import CoreError
 
@@ -302,13 +303,7 @@ class TestSolving:
             reaction = runner._drain(bpy.context, 0.02)
             pieces += 1
         assert pieces > 1
-        again = ready.solve()
-        while True:
-            try:
-                next(again)
-            except StopIteration as stop:
-                assert np.array_equal(stop.value.turn, reaction.turn)
-                break
+        assert np.array_equal(progress.run(ready.solve()).turn, reaction.turn)
 
     def test_progress_grows(self, demo):
         ready = recipe.prepare(bpy.context, demo, settings.recipe(demo))

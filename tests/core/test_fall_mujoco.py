@@ -11,6 +11,7 @@ from core.fall import TURN, Falling
 from core.forces import Compliant, Field, Pulse
 from core.model import Model, State
 from core.pace import Pace
+from core.progress import run
 from core.reference import to_world
 from core.rotation import angle, conjugate, multiply, rotate, to_matrix
 from core.simulate import Run, moment
@@ -39,16 +40,10 @@ def falls(actor, clip):
     stage = Falling(actor, clip, [(named("knock_out"), HIT)], {}, {})
     stage.ragdoll = replace(stage.ragdoll, bumper=Untouched())
     pace = Pace(stage.blows, stage.finer, np.inf, TURN, ())
-    steps = drive(stage, stage.start + UNTIL, pace, forward, lambda *_: False)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            parts = stop.value
-            break
-    runs = [(t, run) for part in parts for t, run in zip(part.reference.times, part.runs, strict=True)]
+    parts = run(drive(stage, stage.start + UNTIL, pace, forward, lambda *_: False))
+    runs = [pair for part in parts for pair in zip(part.reference.times, part.runs, strict=True)]
     times = np.array([t for t, _ in runs]) - stage.start
-    own, theirs = [run.state for _, run in runs], Beside(stage, runs[0][1].state).fallen()
+    own, theirs = [done.state for _, done in runs], Beside(stage, runs[0][1].state).fallen()
     at = np.clip(np.round(times / STEP).astype(int), 0, len(theirs) - 1)
     return stage, [(float(t), a, theirs[k]) for t, a, k in zip(times, own, at, strict=True)]
 

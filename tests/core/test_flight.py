@@ -9,6 +9,7 @@ from core.drive import drive
 from core.dynamics import balance, forward, kinematics
 from core.model import Model, State
 from core.pace import Pace
+from core.progress import run
 from core.react import Hit
 from core.reference import to_world
 from core.rotation import conjugate, rotate
@@ -38,15 +39,10 @@ def simulated(actor, clip, way, impulse=60.0):
     """(stage, [(seconds after the blow, State)]) of a blow at the chest in the air."""
     hit = Hit(HIT, impulse=impulse, direction=np.array(way))
     stage = Stage(actor, clip, [(named("chest_front"), hit)], {}, {})
-    steps = drive(stage, stage.start + UNTIL, Pace.returning(stage.blows, stage.finer), forward, lambda *_: False)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as stop:
-            parts = stop.value
-            break
+    pace = Pace.returning(stage.blows, stage.finer)
+    parts = run(drive(stage, stage.start + UNTIL, pace, forward, lambda *_: False))
     pairs = (zip(part.reference.times - stage.start, part.runs, strict=True) for part in parts)
-    return stage, [(float(t), run.state) for pair in pairs for t, run in pair]
+    return stage, [(float(t), done.state) for pair in pairs for t, done in pair]
 
 
 def floating(stage, state):
