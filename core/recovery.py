@@ -33,25 +33,29 @@ def prepare(
     if found is None or not all(moving[[x.upper, x.lower, x.end]].all() for x in found.limbs):
         return None
     spans = [Span(blow.start, blow.end, blow.situation.end == "continue") for blow in blows]
-    push, fell = np.zeros((len(found.times), 2)), False
+    pushes, fell = np.zeros((0, len(found.times), 2)), False
     for i, own in enumerate(pulses):  # one after the other: what is caught of a blow doesn't depend on later ones
         legs = struck.legs(actor, found, blows[: i + 1], pulses[: i + 1])
         more = blows[i].situation.shift * _push(actor, found, own)
         play = partial(steps.plan, found, struck=legs, blows=spans[: i + 1])
-        plan, caught = _caught(play, push, more)
-        push, fell = push + caught * more, fell or caught < 1.0
+        plan, caught = _caught(play, pushes, more)
+        pushes, fell = np.append(pushes, caught * more[None], axis=0), fell or caught < 1.0
     weight = float(actor.masses.mass.sum()) * abs(float(actor.gravity[2]))
     return Footing(found, plan, base, weight * dip.missing(found, legs.sinks), legs.hit, fell)
 
 
-def _caught(play: Callable[[Array], Plan], push: Array, more: Array) -> tuple[Plan, float]:
-    """The plan after a blow, and how much of the blow feet can catch: the rest goes nowhere."""
-    full = plan = play(push + more)
+def _caught(play: Callable[[Array], Plan], pushes: Array, more: Array) -> tuple[Plan, float]:
+    """The plan after a blow (K, 2) on others (B, K, 2), and how much of it feet can catch: the rest goes nowhere."""
+
+    def with_part(part: float) -> Plan:
+        return play(np.append(pushes, part * more[None], axis=0))
+
+    full = plan = with_part(1.0)
     if full.lost is None and not full.astray:
         return full, 1.0
-    caught, alone = WEAKER, play(push)
+    caught, alone = WEAKER, with_part(0.0)
     while caught >= LEAST and alone.lost is None:
-        plan = play(push + caught * more)
+        plan = with_part(caught)
         if plan.lost is None and not plan.astray:
             return plan, caught
         caught *= WEAKER

@@ -36,7 +36,7 @@ Choice = tuple[float, tuple[int, ...], Array, float]
 class Walker(Weight):
     """The weight and the feet of a body while it looks for its balance; one `advance` per sample.
 
-    push: (K, 2) change of the weight's velocity in each sample [m/s].  struck: what blows do to the legs.
+    push: (B, K, 2) change of the weight's velocity by each blow in each sample [m/s].  struck: what blows do to legs.
     blows: in order.  What happens before a blow doesn't know of it.
     high, climb: (L,) of feet on their ground off the clip's [m], [m/s].  rise: (L,) to which a step goes [m], swept:
     (L,) bool, one that a blow began.  across: (L,) bool, feet beyond the other.  pull: (2,) the ground's [m/s^2].
@@ -80,7 +80,11 @@ class Walker(Weight):
             drift = self.v + pace * away
             x, v = self.home + fades * (away + h * drift), fades * (self.v - pace * h * drift)
         self.pull = (v - self.v) / h
-        self.x, self.v = x + 0.5 * h * self.push[k], v + self.push[k]
+        push = self.push[:, k]
+        self.moved[1:, 0] += h * (self.moved[1:, 1] + 0.5 * push[1:])
+        self.moved[1:, 1] += push[1:]
+        push = push.sum(axis=0)
+        self.x, self.v = x + 0.5 * h * push, v + push
         self._aim(k)
         self._swing(k)
         self._close(k)

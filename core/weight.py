@@ -25,9 +25,9 @@ class Weight:
     """State of weight and feet off the clip, at a sample.
 
     give: (K, L) what is left of the legs' strength.  weak: (K,) whether any has lost some.
-    blows: in order.  blow, stays: of the one that has landed last, end: of all that have.  began: [s] when the first
-    landed.  hit: the sample from which on legs have given way to the last, and gone: (L,) how far they do, as part of
-    their strength.
+    blows: in order.  blow, stays: of the one that has landed last, end: of all that have.  now: the sample.  hit: the
+    one from which on legs have given way to the last blow, and gone: (L,) how far they do, as part of their strength.
+    moved: (B, 2, 2) [m], [m/s] by which each blow but the first moves the weight as long as nothing answers it.
     x, v: (2,) of the weight [m], [m/s].  home: (2,) where it is to go.  feet, speed, goal: (L, 2) of the feet.
     aside: (2,) by how much farther a foot lands to get round the other, and draws the weight along.
     since: (L,) sample at which a step of our own began, due: (L,) at which a foot in the air lands, -1: none.
@@ -36,7 +36,7 @@ class Weight:
     def __init__(self, stance: Stance, give: Array, blows: Sequence[Span]) -> None:
         self.stance, self.give, self.blows = stance, give, blows
         self.weak: list[bool] = np.any(give < 1.0, axis=1).tolist()
-        self.began = blows[0].start
+        self.moved = np.zeros((len(blows), 2, 2))
         legs = len(stance.limbs)
         self.h = float(stance.times[1] - stance.times[0])
         self.feel(0)
@@ -47,7 +47,7 @@ class Weight:
 
     def feel(self, k: int) -> None:
         """Take up the blows that have landed by sample k, the first before it lands; of later ones nothing is known."""
-        times = self.stance.times
+        self.now, times = k, self.stance.times
         landed = [blow for blow in self.blows if blow.start <= times[k] + 1e-6] or self.blows[:1]
         self.blow, _, self.stays = landed[-1]
         self.end = max(blow.end for blow in landed)
@@ -78,19 +78,31 @@ class Weight:
 
     def pressure(self, k: int, points: Array, capture: Array, x: Array) -> Array:
         """(2,) where the feet press to bring the weight home, which is at x (2,)."""
-        over_home = capture - self.home - self.aside
-        wanted = x + self.answered(k) * (capture + HASTE * over_home - x)
+        over_home, part = capture - self.home - self.aside, self.answered(k, 0)
+        wanted = x + part * (capture + HASTE * over_home - x) - self._to_come(k, part)
         on = nearest(points, wanted)
         over = wanted - on
         return np.asarray(on + over * min(1.0, self.round(k) / max(norm(over), 1e-12)))
 
-    def answered(self, k: int) -> float:
-        """Part of its answer that a body has begun; before, stretched muscles bear the weight where it goes.  On two
-        feet a blow on a leg is answered at once, as far as the leg gives way, also by one in the air: waiting there
-        costs leaps of the other foot later on."""
+    def _to_come(self, k: int, part: float) -> Array:
+        """(2,) what is in a part of the whole answer at a sample, but is the answer to blows that nothing answers so
+        far yet."""
+        out = np.zeros(2)
+        for i in range(1, len(self.blows)):
+            less = part - self.answered(k, i)
+            if less > 0.0 and self.moved[i].any():
+                x, v = self.moved[i]
+                x = x + (k - self.now) * self.h * v
+                out += less * ((1.0 + HASTE) * (x + v / float(self.stance.pace[k])) - x)
+        return out
+
+    def answered(self, k: int, blow: int) -> float:
+        """Part of its answer to a blow that a body has begun; before, stretched muscles bear the weight where it goes.
+        On two feet a blow on a leg is answered at once, as far as the leg gives way, also by one in the air: waiting
+        there costs leaps of the other foot later on.  Muscles that answer an earlier blow are taut as well."""
         own = min(float(self.gone.max()) / SOME, 1.0) if len(self.feet) < 3 and k >= self.hit else 0.0
-        raised = RAISED if len(self.feet) > 2 else SOON
-        return max(own, ease((float(self.stance.times[k]) - self.began - ANSWERS_AFTER) / raised))
+        raised = RAISED if len(self.feet) > 2 and not blow else SOON
+        return max(own, ease((float(self.stance.times[k]) - self.blows[blow].start - ANSWERS_AFTER) / raised))
 
     def round(self, k: int) -> float:
         """[m] by which the pressure gets beyond the soles' middle: the sole's own width, and arms and trunk."""

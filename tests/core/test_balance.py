@@ -144,7 +144,7 @@ def planned(skeleton, clip, impulse, way, end=2.7, stays=False):
     blow = clip.times[0] + 0.5
     push = np.zeros((K, 2))
     push[int(np.searchsorted(found.times, blow - 1e-6))] = impulse / 75.0 * np.asarray(way, dtype=float)
-    return found, steps.plan(found, push, Struck.nothing((K, L)), [Span(blow, blow + end, stays)])
+    return found, steps.plan(found, push[None], Struck.nothing((K, L)), [Span(blow, blow + end, stays)])
 
 
 WAYS = [(np.cos(a), np.sin(a)) for a in np.arange(8) * np.pi / 4]
@@ -311,6 +311,21 @@ def test_a_body_in_the_air_keeps_the_momentum_of_a_blow(skeleton, way):
     assert np.abs(weights[0] - weights[1])[-5:].max() < 1e-6
 
 
+def test_every_blow_is_answered_after_a_reaction_time_of_its_own(skeleton):
+    """While the first is being answered a second one moves the weight by v t for 50 ms, as the first did, then less."""
+    found = stance.read(actor_of(skeleton), standing(skeleton), 1.0)
+    pushes = np.zeros((2, len(found.times), 2))
+    starts = np.array([30, 48])
+    pushes[[0, 1], starts, 0] = 0.15  # [m/s]
+    blows = [Span(float(found.times[k]), float(found.times[k]) + 2.7) for k in starts]
+    still = Struck.nothing(found.down.shape)
+    first, both = (steps.plan(found, pushes[:n], still, blows[:n]).shift[:, 0] for n in (1, 2))
+    free = 0.15 * (found.times[:4] - found.times[0] + 0.5 / 60.0)  # lands within its first sample
+    for moved in (first[31:35], (both - first)[49:53]):  # the pressure follows the weight from sample to sample
+        np.testing.assert_allclose(moved, free, rtol=4e-3)
+    assert (both - first)[60] < 0.9 * 0.15 * 11.5 / 60.0
+
+
 def test_a_body_afloat_comes_back_by_itself(skeleton):
     """No foot is ever down: it doesn't fly on until the end, as a jumper to his landing."""
     found = stance.read(actor_of(skeleton), standing(skeleton), 1.0)
@@ -319,7 +334,7 @@ def test_a_body_afloat_comes_back_by_itself(skeleton):
     push = np.zeros((len(found.times), 2))
     push[60, 1] = 1.0
     blow = Span(float(found.times[60]), float(found.times[60]) + 2.7)
-    shift = steps.plan(found, push, Struck.nothing(found.down.shape), [blow]).shift[:, 1]
+    shift = steps.plan(found, push[None], Struck.nothing(found.down.shape), [blow]).shift[:, 1]
     most = float(shift.max())
     assert most == pytest.approx(1.0 / (np.e * found.pace[60]), rel=0.06)  # x = v t exp(-w t), and half a sample
     assert shift[found.times > blow.start + 2.0].max() < 0.05 * most
@@ -359,12 +374,12 @@ def test_a_clip_that_plants_no_foot_bears_its_weight_with_those_near_the_ground(
     push[60, 1] = 0.2  # [m/s], which feet brake within their own length; unbraked it is 8 cm in the 25 samples left
     still = Struck.nothing(gap.shape)
     stood, slid = (
-        steps.plan(replace(found, down=down), push, still, [blow]).shift[:90, 1] for down in (found.down, gap)
+        steps.plan(replace(found, down=down), push[None], still, [blow]).shift[:90, 1] for down in (found.down, gap)
     )
     assert 0.02 < stood.max() < 0.06
     np.testing.assert_array_equal(slid, stood)
     bare = replace(found, down=gap, low=np.zeros_like(gap))
-    assert steps.plan(bare, push, still, [blow]).shift[85, 1] > 0.08
+    assert steps.plan(bare, push[None], still, [blow]).shift[85, 1] > 0.08
 
 
 def climbing(skeleton, slope):

@@ -187,10 +187,10 @@ def test_the_dip_s_rate_is_that_of_the_dip_where_it_fades_too(skeleton):
 )
 def test_what_of_a_blow_feet_catch(full, weaker, alone, caught):
     def play(push):
-        kind = {0.0: alone, 1.0: full}.get(float(push[0]), weaker)
+        kind = {0.0: alone, 1.0: full}.get(float(push[0, 0]), weaker)
         return SimpleNamespace(lost=1.0 if kind == "lost" else None, astray=kind == "astray", push=push)
 
-    plan, part = recovery._caught(play, np.zeros(1), np.ones(1))
+    plan, part = recovery._caught(play, np.zeros((0, 1)), np.ones(1))
     assert part == pytest.approx(caught) and plan.push == pytest.approx(caught)
 
 
@@ -203,14 +203,14 @@ def test_a_leg_that_gives_way_gives_its_weight_to_the_other_at_once(skeleton):
     give[:, 0] = np.where(since > YIELDS_AFTER, 0.5, 1.0)
     slight = 1.0 - 0.02 * (1.0 - give)
     calm, weak, touched = (Weight(found, g, [Span(1.0, 3.7)]) for g in (np.ones_like(give), give, slight))
-    assert calm.answered(k + 1) == 0.0 and weak.answered(k + 1) == 1.0 and 0.0 < touched.answered(k + 1) < 0.05
-    assert weak.answered(k - 1) == 0.0 and calm.answered(len(since) - 1) == 1.0
+    assert calm.answered(k + 1, 0) == 0.0 and weak.answered(k + 1, 0) == 1.0 and 0.0 < touched.answered(k + 1, 0) < 0.05
+    assert weak.answered(k - 1, 0) == 0.0 and calm.answered(len(since) - 1, 0) == 1.0
     later = since > 0.02 + YIELDS_AFTER  # of a leg that a second blow strikes the answer to the first knows nothing
     give[:, 0] = np.where(later, 0.5, 1.0)
     twice = Weight(found, give, [Span(1.0, 3.7), Span(1.02, 3.7)])
-    assert twice.answered(k + 1) == 0.0
+    assert twice.answered(k + 1, 0) == 0.0
     twice.feel(k + 2)
-    assert twice.answered(k + 2) == 1.0
+    assert twice.answered(k + 2, 0) == 1.0
 
 
 def test_a_leg_may_be_hit_at_the_very_end_of_a_clip(skeleton):
