@@ -1,7 +1,7 @@
-"""A tree cut into limbs: connected groups of bodies that the tree solver takes as one, and all of one height at once.
+"""A tree cut into limbs: connected groups of bodies that the tree solver takes as one, and all of one depth at once.
 
 A limb is an unbranched chain with the short ones that it carries; bodies that no dynamic joint moves are merged into
-the one that carries them.  A human has a trunk with a head, four limbs and ten fingers: three heights instead of ten
+the one that carries them.  A human has a trunk with a head, four limbs and ten fingers: three depths instead of ten
 levels of bodies.
 """
 
@@ -20,15 +20,16 @@ SHORT: Sizes = 3, 0, 6  # single bodies, for many systems side by side
 
 @dataclass(frozen=True, eq=False)
 class Tier:
-    """k limbs of one height, with up to b places of bodies of up to d degrees of freedom each, m = b * d in all; what
+    """k limbs of one depth, with up to b places of bodies of up to d degrees of freedom each, m = b * d in all; what
     is fewer is padded.  A body with more than SLOTS of them has several places, of which the first has its inertia.
 
     shape: (k, b, d).  bodies, dofs: where their places lie among those of all tiers.
     carried: (k, b, b) 1.0 where body j of a limb, at its first place, is body i or hangs on it.
     above: (k, m, m) 1.0 where the body of degree of freedom j carries that of i, 0.5 where both move one body.
     ways: (k, b, m) 1.0 where a degree of freedom moves a body.
-    parent: (k,) place of the body that carries the limb.  parents: (p,) the different ones.
-    sums: (p, k) 1.0 where limb j hangs on parent i.  carries: whether any limb hangs on these.
+    parent: (k,) place of the body that carries the limb.  parents: the p different ones, ascending.
+    sums: (p, k) 1.0 where limb j hangs on parent i, None = each on its own, in order.  carries: whether any limb hangs
+    on these.
     """
 
     shape: tuple[int, int, int]
@@ -38,21 +39,21 @@ class Tier:
     above: Array
     ways: Array
     parent: np.ndarray
-    parents: np.ndarray
-    sums: Array
+    parents: slice | np.ndarray
+    sums: Array | None
     carries: bool
 
 
 @dataclass(frozen=True, eq=False)
 class Limbs:
-    """All tiers; those that carry nothing come first.
+    """All tiers, the deepest first; the last one hangs on the world.
 
-    bodies: (N + 1,) the body at every place; the last place is the world's.
-    merged: (N + 1, n) 1.0 where a body hangs rigidly on that at a place or is it; None = every body has a place.
-    dofs: (M,) the degree of freedom at each place, padding repeats some.  axes: (M,) its slot, see `Model.slot`.
+    bodies: (N,) the body at every place; the world's place is N.
+    merged: (N, n) 1.0 where a body hangs rigidly on that at a place or is it; None = every body has a place.
+    dofs: (M,) the degree of freedom at each place, padding repeats some.  axes: (M, 6) as `Model.entries`.
     used: (M,) 0.0 for padding; None = there is none.  places: (nv,) where the degrees of freedom are.
-    blocks: index of every entry of the tiers' matrices (k, m, m), one after another, into a flat (n, width, width)
-    table of joint blocks that 0.0 and 1.0 follow.
+    blocks: index of every entry of the tiers' matrices (k, m, m), one after another, in a flat (n, width, width) table
+    of joint blocks.  within: 1.0 where it is in one, None = everywhere.  padding: 1.0 on the diagonal of padding.
     """
 
     tiers: tuple[Tier, ...]
@@ -63,6 +64,8 @@ class Limbs:
     used: Array | None
     places: np.ndarray
     blocks: np.ndarray
+    within: Array | None
+    padding: Array
 
 
 def carriers(parent: np.ndarray, moving: np.ndarray) -> np.ndarray:
@@ -112,8 +115,8 @@ def build(
     counts = np.bincount(dof_body, minlength=len(parent))
     carrier = carriers(parent, counts > 0)
     up = np.where(parent < 0, -1, carrier[parent])
-    by_height = _by_height(up, cut(up, counts, sizes))
-    bodies, dofs = zip(*(_places(limbs, dof_body) for limbs in by_height), strict=True)
+    by_depth = _by_depth(up, cut(up, counts, sizes))
+    bodies, dofs = zip(*(_places(limbs, dof_body) for limbs in by_depth), strict=True)
     every, each = (np.concatenate([table.reshape(-1) for table in tables]) for tables in (bodies, dofs))
     place, places = np.full(len(parent), len(every)), np.empty(len(slot), dtype=int)
     found, first = np.unique(every, return_index=True)
@@ -126,23 +129,35 @@ def build(
         flat = dof.reshape(len(dof), -1)
         mover = dof_body[flat]
         tiers.append(_tier(ancestor, body, dof, mover, part, on))
-        blocks.append(_blocks(flat, mover, slot[flat] % width, width, len(parent)))
+        blocks.append(_blocks(flat, mover, slot[flat] % width, width))
         a, d = part[0].stop, part[1].stop
-    merged = None if counts.all() else (np.append(np.where(every < 0, -2, every), -2)[:, None] == carrier).astype(float)
+    merged = None if counts.all() else (np.where(every < 0, -2, every)[:, None] == carrier).astype(float)
     used = None if (each >= 0).all() else (each >= 0).astype(float)
-    every, each = np.maximum(np.append(every, 0), 0), np.maximum(each, 0)
-    return Limbs(tuple(tiers), every, merged, each, slot[each], used, places, np.concatenate(blocks))
+    every, each = np.maximum(every, 0), np.maximum(each, 0)
+    block, within, padding = (np.concatenate(tables) for tables in zip(*blocks, strict=True))
+    axes, mixed = entries(slot[each], width), None if within.all() else within
+    return Limbs(tuple(tiers), every, merged, each, axes, used, places, block, mixed, padding)
 
 
-def _by_height(parent: np.ndarray, limbs: list[list[int]]) -> list[list[list[int]]]:
-    """The limbs that carry none, those that carry only such, and so on."""
-    of = {body: number for number, limb in enumerate(limbs) for body in limb}
-    height = [0] * len(limbs)
-    for number in reversed(range(len(limbs))):
-        up = of.get(int(parent[limbs[number][0]]))
-        if up is not None:
-            height[up] = max(height[up], height[number] + 1)
-    return [[limb for limb, own in zip(limbs, height, strict=True) if own == h] for h in range(max(height) + 1)]
+def entries(slot: np.ndarray, width: int) -> np.ndarray:
+    """(m, 6) flat indices in an (n, 6, width) table of joint axes, for slots (m,) of an (n, width) one."""
+    body, column = np.divmod(slot, width)
+    return np.asarray((6 * width * body + column)[:, None] + width * np.arange(6))
+
+
+def _by_depth(parent: np.ndarray, limbs: list[list[int]]) -> list[list[list[int]]]:
+    """The deepest limbs, those that carry them, and so on; limbs are in the order of those that they carry."""
+    tiers: list[list[list[int]]] = []
+    at: dict[int, int] = {}
+    for limb in limbs:  # what carries a limb stands before it
+        depth = at.get(int(parent[limb[0]]), -1) + 1
+        at |= dict.fromkeys(limb, depth)
+        tiers += [[]] * (depth == len(tiers))
+        tiers[depth] = [*tiers[depth], limb]
+    for upper, lower in zip(tiers[-2::-1], tiers[:0:-1], strict=True):
+        first = {int(parent[limb[0]]): number for number, limb in reversed(list(enumerate(lower)))}
+        upper.sort(key=lambda limb: min(first.get(body, len(lower)) for body in limb))
+    return tiers[::-1]
 
 
 def _places(limbs: list[list[int]], dof_body: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -170,6 +185,8 @@ def _tier(
     """A tier of the bodies (k, b) and degrees of freedom (k, b, d), each of which moves a body: mover (k, m)."""
     real, used = body >= 0, dof.reshape(mover.shape) >= 0
     parents, child = np.unique(parent, return_inverse=True)
+    sums = (np.arange(len(parents))[:, None] == child.reshape(-1)).astype(float)
+    follow = parents[-1] - parents[0] == len(parents) - 1
     first = np.diff(body, prepend=-1, axis=1) != 0
     same = np.where(mover[:, :, None] == mover[:, None, :], 0.5, 1.0)
     return Tier(
@@ -180,16 +197,16 @@ def _tier(
         above=ancestor[mover[:, :, None], mover[:, None, :]] * same * used[:, :, None] * used[:, None, :],
         ways=ancestor[body[:, :, None], mover[:, None, :]] * real[:, :, None] * used[:, None, :],
         parent=parent,
-        parents=parents,
-        sums=(np.arange(len(parents))[:, None] == child.reshape(-1)).astype(float),
+        parents=slice(parents[0], parents[-1] + 1) if follow else parents,
+        sums=None if np.array_equal(sums, np.eye(len(parent))) else sums,
         carries=part[0].start > 0,
     )
 
 
-def _blocks(dof: np.ndarray, mover: np.ndarray, column: np.ndarray, width: int, n: int) -> np.ndarray:
-    """Flat indices of joint blocks in a tier's matrices (k, m, m), as in `Limbs.blocks`."""
+def _blocks(dof: np.ndarray, mover: np.ndarray, column: np.ndarray, width: int) -> tuple[np.ndarray, Array, Array]:
+    """`Limbs.blocks`, `within` and `padding` of a tier's matrices (k, m, m), flat."""
     used = dof >= 0
     one = (mover[:, :, None] == mover[:, None, :]) & used[:, :, None] & used[:, None, :]
     within = (mover[:, :, None] * width + column[:, :, None]) * width + column[:, None, :]
-    none = n * width * width + np.eye(dof.shape[1], dtype=int) * ~used[:, :, None]
-    return np.where(one, within, none).reshape(-1)
+    spare = np.eye(dof.shape[1]) * ~used[:, :, None]
+    return within.reshape(-1), one.astype(float).reshape(-1), spare.reshape(-1)

@@ -16,7 +16,7 @@ import numpy as np
 from .errors import ModelError
 from .levels import Levels
 from .levels import build as levels
-from .limbs import LONG, SHORT, Limbs
+from .limbs import LONG, SHORT, Limbs, entries
 from .limbs import build as limbs
 from .rotation import Array, to_matrix
 from .soundness import check_joints, check_masses
@@ -175,6 +175,11 @@ class Model:
         return self.dof_body * self.width + first
 
     @cached_property
+    def entries(self) -> np.ndarray:
+        """(nv, 6) flat indices of each degree of freedom's axis in an (n, 6, width) table of them."""
+        return entries(self.slot, self.width)
+
+    @cached_property
     def used(self) -> Array:
         """(n, width) 1.0 where a slot has a degree of freedom."""
         out = np.zeros((self.n, self.width))
@@ -186,7 +191,7 @@ class Model:
         """(n, 6, width) the joints' axes as columns, zero where a slot is unused."""
         out = np.zeros((self.n, self.width, 6))
         out.reshape(-1, 6)[self.slot] = self.dof_axis
-        return np.ascontiguousarray(np.swapaxes(out, -1, -2))
+        return np.ascontiguousarray(out.swapaxes(-1, -2))
 
     @cached_property
     def above(self) -> Array:
@@ -281,7 +286,7 @@ class Model:
 
     def blocks(self, Z: Array) -> Array:
         """Joint impedances (..., n, 6, 6) by degree of freedom (..., n, width, width); of use where slots are used."""
-        return Z if self.aligned else np.swapaxes(self.subspace, -1, -2) @ Z @ self.subspace
+        return Z if self.aligned else self.subspace.swapaxes(-1, -2) @ Z @ self.subspace
 
     def axes(self, X: Array) -> Array:
         """Joint axes (..., n, 6, width) as X (..., n, 6, 6) moves them; of use where slots are used."""

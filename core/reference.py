@@ -13,7 +13,7 @@ import numpy as np
 
 from .model import Model, State
 from .resample import poses
-from .rotation import Array, conjugate, exp, left, log, multiply, rotate
+from .rotation import Array, conjugate, exp, factor, log, multiply, rotate
 from .spatial import apply
 
 KNOWN, LOST = 0.5, 1.0  # [rad] turn of a joint in a step
@@ -67,14 +67,15 @@ class Reference:
 
     @cached_property
     def rows(self) -> Array:
-        """(K, n, 4, 3) what a step needs of the clip: arrival, acceleration, each [angular, linear]."""
-        both = np.concatenate((self.arrivals().twist, self.acceleration), axis=-1)
-        return both.reshape(both.shape[:-1] + (4, 3))
+        """(K, n, 4, 3) what a step needs of the clip: arrival, acceleration, each [angular, linear], parent's axes."""
+        own = self.arrivals()
+        both = np.concatenate((own.twist, self.acceleration), axis=-1)
+        return both.reshape(both.shape[:-1] + (4, 3)) @ own.R.swapaxes(-1, -2)
 
     @cached_property
     def back(self) -> Array:
-        """(K + 1, n, 4, 4) q -> clip^-1 q as matrices."""
-        return left(conjugate(self.rotation))
+        """(K + 1, n, 16) the inverses of the clip's rotations, for `rotation.times`."""
+        return factor(conjugate(self.rotation))
 
     def passing(self) -> Array:
         """(K, n, 6) twists at the poses themselves, see `passing`."""
@@ -96,6 +97,8 @@ def passing(twist: Array, last: Array | float, h: float | Array) -> Array:
     far in a step that nothing is to be known half a step later, the old velocity is the safer one.
     """
     squares = np.einsum("...i,...i->...", twist[..., :3], twist[..., :3])
+    if isinstance(h, float) and h * h * squares.max() <= KNOWN * KNOWN:  # as nearly always
+        return twist + (0.5 * h) * last
     turn = h * np.sqrt(squares.max(axis=-1, keepdims=True))[..., None]
     known = np.minimum(np.maximum((LOST - turn) / (LOST - KNOWN), 0.0), 1.0)
     return twist + (0.5 * h * known) * last

@@ -20,14 +20,14 @@ def _skew_table() -> Array:
     return out.reshape(3, 9)
 
 
-def _left_table() -> Array:
-    """(4, 16): q @ table is the flat matrix of r -> q r."""
+def _product_table() -> Array:
+    """(16, 4): takes products of a component of a and one of b to the quaternion a b."""
     out = np.zeros((4, 4, 4))
     out[0] = np.eye(4)
     for i in range(3):
-        out[i + 1, 0, i + 1], out[i + 1, i + 1, 0] = -1.0, 1.0
-        out[i + 1, 1:, 1:] = _SKEW[i].reshape(3, 3)
-    return out.reshape(4, 16)
+        out[i + 1, i + 1, 0], out[i + 1, 0, i + 1] = -1.0, 1.0
+        out[i + 1, 1:, 1:] = _SKEW[i].reshape(3, 3).T
+    return out.reshape(16, 4)
 
 
 def _matrix_table() -> Array:
@@ -47,21 +47,26 @@ _PAIRS = np.triu_indices(4)
 EYE: Array = np.eye(3)
 _CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 _SKEW = _skew_table()
-_LEFT = _left_table()
+_EACH, _OTHER, _PRODUCT = np.repeat(np.eye(4), 4, axis=1), np.tile(np.eye(4), 4), _product_table()
 _FIRST, _SECOND = (np.eye(4)[:, side] for side in _PAIRS)
 _MATRIX = _matrix_table()
 _NEXT, _AFTER = np.eye(3)[:, [1, 2, 2, 0, 0, 1]], np.eye(3)[:, [2, 1, 0, 2, 1, 0]]
 _DIFFERENCE = np.repeat(np.eye(3), 2, axis=0) * np.tile([1.0, -1.0], 3)[:, None]
 
 
-def left(q: Array) -> Array:
-    """(..., 4, 4) the matrix of r -> q r."""
-    return (q @ _LEFT).reshape(q.shape[:-1] + (4, 4))
-
-
 def multiply(a: Array, b: Array) -> Array:
     """Hamilton product a b: first b, then a.  (..., 4)"""
-    return (left(a) @ b[..., None])[..., 0]
+    return times(factor(a), b)
+
+
+def factor(a: Array) -> Array:
+    """(..., 16) a quaternion as `times` takes it."""
+    return a @ _EACH
+
+
+def times(a: Array, b: Array) -> Array:
+    """`multiply` with the `factor` of a (..., 16), where there are many b."""
+    return (a * (b @ _OTHER)) @ _PRODUCT
 
 
 def conjugate(q: Array) -> Array:
@@ -122,7 +127,11 @@ def log_and_rate(q: Array) -> tuple[Array, Array]:
     bend = (1.0 - ratio * q[..., 0]) / np.maximum(half * half, 1e-300)  # errors of small angles are as small in G
     e = ratio[..., None] * u
     cross = skew(e)
-    return 2.0 * e, cross + bend[..., None, None] * (cross @ cross) + EYE
+    rate: Array = cross @ cross
+    rate *= bend[..., None, None]
+    rate += cross
+    rate += EYE
+    return 2.0 * e, rate
 
 
 def angle(a: Array, b: Array) -> Array:

@@ -121,13 +121,12 @@ def step(
         raise _broken(model, kin, load, now.h, forces)
     rotation, position = advance(state, twist, float(reference.lengths[k]))
     rotation = _on_axes(model, reference.rotation[k + 1], rotation)
-    fastest, apart = _fastest(kin.V), _fastest(model.outward(apply(kin.X, now.e_dot)))
+    fastest, apart = _fastest(kin.V[..., :3]), _fastest(model.outward(apply(kin.R, now.e_dot[..., :3])))
     return Run(k + 1, State(rotation, position, twist), fastest, apart, band, acceleration)
 
 
-def _fastest(V: Array) -> float:
-    """The largest angular speed of any of the motions (..., n, 6)."""
-    w = V[..., :3]
+def _fastest(w: Array) -> float:
+    """The largest of any angular velocities (..., n, 3)."""
     return float(np.einsum("...i,...i->...", w, w).max()) ** 0.5
 
 

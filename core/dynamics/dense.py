@@ -36,11 +36,10 @@ def mass_matrix(model: Model, kin: Kinematics, body_Z: Array | None = None) -> A
     inertia = kin.I if body_Z is None else kin.I + body_Z
     flat = inertia.reshape(inertia.shape[:-2] + (36,))
     composite = model.inward(flat).reshape(inertia.shape)
-    carried = np.swapaxes(composite @ kin.S, -1, -2)
-    F = carried.reshape(carried.shape[:-3] + (-1, 6)).take(model.slot, axis=-2)
-    half = kin.axes(model.slot) @ np.swapaxes(F, -1, -2)
+    F = (composite @ kin.S).reshape(kin.S.shape[:-3] + (-1,)).take(model.entries, axis=-1)
+    half = kin.axes(model.entries) @ F.swapaxes(-1, -2)
     half *= model.above
-    return half + np.swapaxes(half, -1, -2)
+    return half + half.swapaxes(-1, -2)
 
 
 def equations(model: Model, kin: Kinematics, load: Load) -> tuple[Array, Array]:

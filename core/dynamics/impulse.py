@@ -13,7 +13,7 @@ from .kinematics import Kinematics
 
 def body_jacobian(model: Model, kin: Kinematics, body: int) -> Array:
     """(..., 6, nv) a body's twist in the shared frame per velocity of each degree of freedom."""
-    return np.swapaxes(kin.axes(model.slot) * model.ancestor[body][model.dof_body][:, None], -1, -2)
+    return np.swapaxes(kin.axes(model.entries) * model.ancestor[body][model.dof_body][:, None], -1, -2)
 
 
 def point_jacobian(model: Model, kin: Kinematics, body: int, point: Array) -> Array:

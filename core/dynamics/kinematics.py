@@ -11,8 +11,10 @@ from functools import cached_property
 import numpy as np
 
 from ..model import Model, State
-from ..rotation import EYE, Array, cross
+from ..rotation import Array, cross
 from ..spatial import apply, motion_cross, motion_transform, moved_inertia
+
+UNMOVED: Array = np.eye(4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +46,9 @@ class Kinematics:
         """(..., n, 6) V x vJ."""
         return apply(self.vx, self.vJ)
 
-    def axes(self, slots: np.ndarray) -> Array:
-        """(..., m, 6) joint axes, shared frame; slots: (m,) flat indices in an (n, width) table, see `Model.slot`."""
-        columns = np.swapaxes(self.S, -1, -2)
-        return columns.reshape(columns.shape[:-3] + (-1, 6)).take(slots, axis=-2)
+    def axes(self, entries: np.ndarray) -> Array:
+        """Joint axes (..., m, 6), shared frame; entries: (m, 6) as in `Model.entries`."""
+        return self.S.reshape(self.S.shape[:-3] + (-1,)).take(entries, axis=-1)
 
     def position(self) -> Array:
         """(..., n, 3) body origins in the world."""
@@ -66,9 +67,8 @@ def with_twist(model: Model, kin: Kinematics, twist: Array) -> Kinematics:
 
 def poses(model: Model, state: State) -> Array:
     """(..., n, 4, 4) body to world."""
-    T = np.zeros(state.rotation.shape[:-2] + (model.n + 1, 4, 4))
-    T[..., 3, 3] = 1.0
-    T[..., -1, :3, :3] = EYE
+    T = np.empty(state.rotation.shape[:-2] + (model.n + 1, 4, 4))
+    T[...] = UNMOVED
     own = T[..., :-1, :, :]
     own[..., :3, :3] = state.R
     own[..., :3, 3] = state.position

@@ -3,7 +3,7 @@
 What a limb shows of itself to the body that carries it comes from composite inertias (ch. 6): with its joint-space
 inertia H, and F the force on its carrier per joint acceleration, it is I^c - F^T H^-1 F.  All is done in the shared
 frame, so between bodies nothing is transformed, and starts from the forces that joint accelerations of zero need, so
-velocity products appear nowhere.  Limbs of one height go at once, see `core.limbs`.
+velocity products appear nowhere.  Limbs of one depth go at once, see `core.limbs`.
 Joint impedance adds to H, body impedance to that body's inertia.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 from ..limbs import Limbs
 from ..model import Model
 from ..rotation import Array
-from ..spatial import apply, solve_many
+from ..spatial import apply, solve_many, turned
 from .dense import body_forces, joint_forces
 from .kinematics import Kinematics
 from .load import Load
@@ -36,7 +36,7 @@ def _inward(model: Model, limbs: Limbs, kin: Kinematics, load: Load) -> tuple[Ar
     inertia = kin.I if load.body_Z is None else kin.I + load.body_Z
     needed = np.concatenate((inertia, body_forces(model, kin, load)[..., None]), axis=-1)
     if limbs.merged is None:
-        own = needed.take(limbs.bodies, axis=-3)  # (..., N + 1, 6, 7)
+        own = needed.take(limbs.bodies, axis=-3)  # (..., N, 6, 7)
     else:
         own = (limbs.merged @ needed.reshape(batch + (model.n, 42))).reshape(batch + (-1, 6, 7))
     axes, tau = kin.axes(limbs.axes), joint_forces(model, load).take(limbs.dofs, axis=-1)
@@ -47,22 +47,23 @@ def _inward(model: Model, limbs: Limbs, kin: Kinematics, load: Load) -> tuple[Ar
     for tier in limbs.tiers:
         k, b, d = tier.shape
         m = b * d
-        composite = own[..., tier.bodies, :, :]
+        composite, S = own[..., tier.bodies, :, :], axes[..., tier.dofs, :]
         if b > 1:
             composite = (tier.carried @ composite.reshape(batch + (k, b, 42))).reshape(batch + (k * b, 6, 7))
-        S = axes[..., tier.dofs, :]
         F = (S.reshape(batch + (k * b, d, 6)) @ composite).reshape(batch + (k, m, 7))
         F[..., 6] -= tau[..., tier.dofs].reshape(batch + (k, m))
-        H = F[..., :6] @ np.swapaxes(S.reshape(batch + (k, m, 6)), -1, -2)
+        H = F[..., :6] @ turned(S.reshape(batch + (k, m, 6)))
         if b > 1:
             H *= tier.above
-            H = H + np.swapaxes(H, -1, -2)
+            H = H + H.swapaxes(-1, -2)
         H += Z[..., z : z + k * m * m].reshape(batch + (k, m, m))
-        answer = solve_many(H, F)
-        shown = composite[..., ::b, :, :] - np.swapaxes(F[..., :6], -1, -2) @ answer
-        shown = tier.sums @ shown.reshape(batch + (k, 42))
-        own[..., tier.parents, :, :] += shown.reshape(batch + (-1, 6, 7))
-        answers.append(answer)
+        answers.append(solve_many(H, F))
+        if tier is limbs.tiers[-1]:
+            break
+        shown = composite[..., ::b, :, :] - F[..., :6].swapaxes(-1, -2) @ answers[-1]
+        if tier.sums is not None:
+            shown = (tier.sums @ shown.reshape(batch + (k, 42))).reshape(batch + (-1, 6, 7))
+        own[..., tier.parents, :, :] += shown
         z += k * m * m
     return axes, answers
 
@@ -70,22 +71,22 @@ def _inward(model: Model, limbs: Limbs, kin: Kinematics, load: Load) -> tuple[Ar
 def _outward(limbs: Limbs, axes: Array, answers: list[Array]) -> Array:
     """From the world to the last limbs: accelerations (..., nv)."""
     batch = axes.shape[:-2]
-    a, u = np.zeros(batch + (len(limbs.bodies), 6)), np.empty(batch + (len(limbs.dofs),))
+    a, u = np.zeros(batch + (len(limbs.bodies) + 1, 6)), np.empty(batch + (len(limbs.dofs),))
     for tier, answer in zip(limbs.tiers[::-1], answers[::-1], strict=True):
         k, b, d = tier.shape
         carrier = a.take(tier.parent, axis=-2)
         x = -apply(answer[..., :6], carrier) - answer[..., 6]
         u[..., tier.dofs] = x.reshape(batch + (k * b * d,))
         if tier.carries:
-            moved = tier.ways @ (axes[..., tier.dofs, :].reshape(batch + (k, b * d, 6)) * x[..., None])
+            moved = (tier.ways * x[..., None, :]) @ axes[..., tier.dofs, :].reshape(batch + (k, b * d, 6))
             a[..., tier.bodies, :] = (carrier[..., None, :] + moved).reshape(batch + (k * b, 6))
     return u.take(limbs.places, axis=-1)
 
 
 def _impedance(model: Model, limbs: Limbs, load: Load) -> Array:
     """(..., sum of k m m) joint impedances in the matrices of all tiers, 1 on the diagonal of padding."""
-    table = np.zeros(load.force.shape[:-2] + (model.n * model.width**2 + 2,))
-    table[..., -1] = 1.0
-    if load.Z is not None:
-        table[..., :-2] = model.blocks(load.Z).reshape(table.shape[:-1] + (-1,))
-    return table.take(limbs.blocks, axis=-1)
+    if load.Z is None:
+        return np.broadcast_to(limbs.padding, load.force.shape[:-2] + limbs.padding.shape)
+    blocks = model.blocks(load.Z)
+    Z = blocks.reshape(blocks.shape[:-3] + (-1,)).take(limbs.blocks, axis=-1)
+    return Z if limbs.within is None else Z * limbs.within + limbs.padding

@@ -47,7 +47,7 @@ class Bearing:
     def add(self, load: Load, step: Step) -> None:
         """The base's joint force."""
         k, body, kin = step.k, self.body, step.kin
-        back = np.swapaxes(kin.R[..., body, :, :], -1, -2)
+        back = kin.R[..., body, :, :].swapaxes(-1, -2)
         held = _turned(back, self.wrench[k] - (1.0 - self.grounded[k]) * self.weight[k])
         if self.grounded[k]:
             held = held - self.grounded[k] * _weight(step.model, kin, body, load.gravity)

@@ -44,7 +44,7 @@ class Capsules:
 
     def cores(self, kin: Kinematics) -> Array:
         """(..., m, 2, 3) ends of the cores, shared frame."""
-        R_T = np.swapaxes(kin.R.take(self.bodies, axis=-3), -1, -2)
+        R_T = kin.R.take(self.bodies, axis=-3).swapaxes(-1, -2)
         return kin.p.take(self.bodies, axis=-2)[..., None, :] + self.ends @ R_T
 
     def reach(self, pairs: np.ndarray) -> Array:

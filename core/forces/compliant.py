@@ -73,7 +73,7 @@ class Compliant:
         taking = np.unique(np.concatenate((c.first, c.second[c.second >= 0])))
         side = _sides(c, taking)
         moves = model.ancestor[taking][:, model.dof_body]
-        J = moves[:, None, :] * np.swapaxes(kin.axes(model.slot), -1, -2)[..., None, :, :]
+        J = moves[:, None, :] * np.swapaxes(kin.axes(model.entries), -1, -2)[..., None, :, :]
         free = ahead(model, kin, step.passing, load.prescribed, step.h)[..., taking, :]
         if np.isfinite(H).all() and np.isfinite(C).all() and np.isfinite(free).all():  # else the simulator says where
             problem = Problem(c, side, c.frame @ to_point(c.at)[..., 3:, :], J, free, step.h)

@@ -73,7 +73,7 @@ def response(rows: Rows, load: Load, step: Step) -> tuple[Array, Array]:
     H, C = equations(model, step.passing, load)
     flat = rows.wrench.reshape(rows.wrench.shape[:-4] + (-1, model.n, 6))
     carried = model.inward(flat)[..., model.dof_body, :]
-    J = np.einsum("...rdk,...dk->...rd", carried, kin.axes(model.slot))
+    J = np.einsum("...rdk,...dk->...rd", carried, kin.axes(model.entries))
     answer: Any = np.linalg.solve(
         H, np.concatenate((np.swapaxes(J, -1, -2), (joint_forces(model, load) - C)[..., None]), -1)
     )

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..dynamics import Load
 from ..rotation import Array
 from ..spatial import apply
@@ -27,7 +25,7 @@ class Guide:
 
     def add(self, load: Load, step: Step) -> None:
         """The force by which the spring's pull differs; its impedance is the muscle's."""
-        back = np.swapaxes(step.kin.R[..., self.body, :, :], -1, -2)
+        back = step.kin.R[..., self.body, :, :].swapaxes(-1, -2)
         k = step.k
         way, rate, push = (apply(back, x[k]) for x in (self.way, self.rate, self.push))
         load.force[..., self.body, 3:] += apply(self.stiffness[k], way) + apply(self.damping[k], rate) + push

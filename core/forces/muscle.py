@@ -72,7 +72,7 @@ class Muscle:
         e = step.e[..., :3] + own.late[k] * apply(G, w) if own.later[k] else step.e[..., :3]
         slope = own.spring[k] @ G
         torque = apply_T(slope, e) + apply(own.damper[k], w)
-        turning = own.inert[k] * (np.swapaxes(G, -1, -2) @ slope) + own.drag[k]
+        turning = own.inert[k] * (G.swapaxes(-1, -2) @ slope) + own.drag[k]
         if self.saturates:  # the impedance is cut alike: without any, a light body would chatter
             torque, turning = capped(torque, turning, self.ceiling)
         borne = -weight(step.model, step.kin, load.gravity) if self.borne is None else self.borne[k]
@@ -89,7 +89,8 @@ class Muscle:
 
 def weight(model: Model, kin: Kinematics, gravity: Array) -> Array:
     """(..., n, 6) what the weight of all that joints carry puts on them, body frame."""
-    return apply_T(kin.X, model.inward(kin.I[..., 3:] @ gravity))
+    pull = kin.I.reshape(-1, 6)[:, 3:] @ gravity  # as one matrix: many small products cost twice as much
+    return apply_T(kin.X, model.inward(pull.reshape(kin.V.shape)))
 
 
 @dataclass(frozen=True, eq=False)

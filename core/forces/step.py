@@ -9,7 +9,7 @@ import numpy as np
 from ..dynamics import Kinematics, Load
 from ..model import Model, State
 from ..reference import Reference
-from ..rotation import Array, exp, log_and_rate, to_matrix
+from ..rotation import Array, exp, log_and_rate, times
 from ..spatial import apply, apply_T
 from ..support import smooth
 
@@ -62,9 +62,9 @@ class Force(Protocol):
 
 def deviation(reference: Reference, state: State, k: int) -> tuple[Array, Array, Array, Array, Array]:
     """(e, e_dot, a_clip, rate, turn) of `Step`."""
-    turn = apply(reference.back[k], state.rotation)
+    turn = times(reference.back[k], state.rotation)
     e, rate = log_and_rate(turn)
-    clip = (reference.rows[k] @ to_matrix(turn)).reshape(e.shape[:-1] + (12,))
+    clip = (reference.rows[k] @ state.R).reshape(e.shape[:-1] + (12,))
     away = apply_T(state.R, state.position - reference.position[k])
     return np.concatenate((e, away), axis=-1), state.twist - clip[..., :6], clip[..., 6:], rate, turn
 

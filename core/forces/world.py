@@ -114,7 +114,7 @@ class WorldSpring:
         if self.points is not None:
             p = p + apply(R, self.points)
         at = to_point(p)
-        turn = vector(R @ np.swapaxes(clip.R[k], -1, -2))
+        turn = vector(R @ clip.R[k].swapaxes(-1, -2))
         e = np.concatenate((turn, p + kin.origin[..., None, :] - clip.position[k]), axis=-1)
         e_dot = apply(at, kin.V.take(self.bodies, axis=-2)) - clip.twist[k]
         law, eased = (laws[k] for laws in self._laws(step.reference.kicks))
@@ -123,7 +123,7 @@ class WorldSpring:
             law = np.where(eases[..., None, None, None], eased, law)
         K, D, Z = (law[..., i, :, :] for i in range(3))
         f = -apply(K, e) - apply(D, e_dot) + apply(Z, clip.acceleration[k])
-        load.add_body(self.bodies, apply_T(at, f), np.swapaxes(at, -1, -2) @ Z @ at)
+        load.add_body(self.bodies, apply_T(at, f), at.swapaxes(-1, -2) @ Z @ at)
 
 
 def _eased(heels: Heels, *spring: Array) -> tuple[Array, Array]:

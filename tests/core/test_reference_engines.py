@@ -62,7 +62,7 @@ def test_pinocchio_mass_matrix_bias_impulse_energy(pinocchio):
         body = case["impulse"]["body"]
         impulse = np.array(case["impulse"]["impulse_body_frame_lin_ang"])[SWAP]
         wrench = np.linalg.inv(kin.X[body]).T @ impulse
-        J = kin.axes(model.slot) * model.ancestor[body][model.dof_body][:, None]
+        J = kin.axes(model.entries) * model.ancestor[body][model.dof_body][:, None]
         agree(np.linalg.solve(H, J @ wrench), case["impulse"]["delta_v"])
         b = balance(model, kin, pinocchio.gravity)
         agree(b.com, case["com"])

@@ -187,7 +187,7 @@ def test_first_instant_velocity_is_the_inverse_effective_mass(rng):
     kin = kinematics(model, reference.state(0))
     x = kin.p[5] + kin.R[5] @ point
     wrench = np.concatenate((np.cross(x, impulse), impulse))
-    J = kin.axes(model.slot) * model.ancestor[5][model.dof_body][:, None]
+    J = kin.axes(model.entries) * model.ancestor[5][model.dof_body][:, None]
     v = J.T @ np.linalg.solve(mass_matrix(model, kin), J @ wrench)
     want = v[3:] + np.cross(v[:3], x)
     end = kinematics(model, run.state)

@@ -58,7 +58,7 @@ def test_elastic_striker_keeps_energy_and_a_sticking_one_shares_the_points_veloc
     kin = kinematics(model, state)
     point, v = np.array([0.1, 0.05, -0.2]), np.array([3.0, -8.0, 1.0])
     x = kin.p[4] + kin.R[4] @ point
-    J = (kin.axes(model.slot) * model.ancestor[4][model.dof_body][:, None]).T
+    J = (kin.axes(model.entries) * model.ancestor[4][model.dof_body][:, None]).T
     J = J[3:] - np.cross(np.eye(3), x) @ J[:3]
 
     def after(striker):
