@@ -24,13 +24,9 @@ class Side(NamedTuple):
 
 def side(stance: Stance, k: int, leg: int, feet: Array) -> Side:
     """Of a leg's foot at sample k, feet (L, 2) off the clip's."""
-    hips, ankles = stance.hip[k, :, :2], stance.ankle[k, :, :2] + feet
-    apart = np.linalg.norm(hips - hips[leg], axis=-1)
-    other = int(np.argmin(np.where(np.arange(len(apart)) == leg, np.inf, apart)))
-    wide = float(apart[other])
-    way = (hips[leg] - hips[other]) / max(wide, 1e-12)
-    to = ankles[leg] - ankles[other]
-    return Side(float(to @ way), float(to @ [-way[1], way[0]]), wide, way)
+    other, wide, way = (told[k, leg] for told in stance.beside)
+    to = stance.ankle[k, leg, :2] + feet[leg] - stance.ankle[k, other, :2] - feet[other]
+    return Side(float(to @ way), float(to[1] * way[0] - to[0] * way[1]), float(wide), way)
 
 
 def least(along: Array | float, wide: Array | float) -> Array:

@@ -117,6 +117,18 @@ class Stance:
         here, there = (int(np.argmin(np.abs(along - at))) for at in (own, own + way @ self.grade))
         return float(self.treads[there, 2] - self.treads[here, 2])
 
+    @cached_property
+    def beside(self) -> tuple[np.ndarray, Array, Array]:
+        """Of every leg the one whose hip is nearest to its own (K, L), how far that is (K, L) [m], and the way from
+        there, (K, L, 2) unit."""
+        hips = self.hip[..., :2]
+        way = hips[:, :, None] - hips[:, None]
+        apart = np.linalg.norm(way, axis=-1)
+        other = np.where(np.eye(len(self.limbs), dtype=bool), np.inf, apart).argmin(axis=-1)[..., None]
+        wide = np.take_along_axis(apart, other, axis=-1)
+        way = np.take_along_axis(way, other[..., None], axis=-2)[..., 0, :]
+        return other[..., 0], wide[..., 0], way / np.maximum(wide, 1e-12)
+
     def party(self, leg: int) -> tuple[int, ...]:
         """The legs that step with this one."""
         return next(legs for legs in self.parties if leg in legs)

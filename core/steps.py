@@ -38,8 +38,8 @@ class Walker(Weight):
 
     push: (B, K, 2) change of the weight's velocity by each blow in each sample [m/s].  struck: what blows do to legs.
     blows: in order.  What happens before a blow doesn't know of it.
-    high, climb: (L,) of feet on their ground off the clip's [m], [m/s].  rise: (L,) to which a step goes [m], swept:
-    (L,) bool, one that a blow began.  across: (L,) bool, feet beyond the other.  pull: (2,) the ground's [m/s^2].
+    rise: (L,) to which a step goes [m], swept: (L,) bool, one that a blow began.  across: (L,) bool, feet beyond the
+    other.  pull: (2,) the ground's [m/s^2].
     swing: [s] that a step takes.  lost: [s] when the balance was.
     """
 
@@ -51,7 +51,6 @@ class Walker(Weight):
         self.moves: list[Move] = []
         self.swing = max(SWING * float(np.sqrt(stance.length.mean() / LEG)), BRISK)
         self.across = np.zeros(legs, dtype=bool)
-        self.high, self.climb = np.zeros(legs), np.zeros(legs)
         self.lost: float | None = None
         self.astray = False  # not home when the end comes near
 
@@ -95,11 +94,11 @@ class Walker(Weight):
 
     def _close(self, k: int) -> None:
         """Towards the end whatever is off fades; feet that stand do so only where they don't step any more."""
-        now, then = self.closing(k)[0], self.closing(k + 1)[0]
-        left = then / now if now > 0.0 else 0.0
-        if left == 1.0:
+        then = self.closing(k + 1)[0]
+        if then == 1.0:
             return
-        fade = self._fade(k)
+        now, fade = self.closing(k)[0], self._fade(k)
+        left = then / now if now > 0.0 else 0.0
         if now == 1.0:
             slides = np.linalg.norm(self.feet - self.home, axis=-1)[fade & self.stands(k)]
             self.astray = bool(slides.max(initial=0.0) > OUT or norm(self.x - self.home) > ADRIFT)
@@ -107,7 +106,7 @@ class Walker(Weight):
         self.feet[fade] = self.home + left * (self.feet[fade] - self.home)
         level = self._level(k)
         self.high[fade] = (level + left * (self.high - level))[fade]
-        self.speed, self.climb = left * self.speed, left * self.climb
+        self.velocity *= left
 
     def _fade(self, k: int) -> np.ndarray:
         """(L,) bool, feet that go home with the rest: all but those on the ground that have a step to come."""
@@ -122,11 +121,10 @@ class Walker(Weight):
         """(2,) of the weight and (L, 3) of the feet at sample k [m/s], but for the lift of steps."""
         left, slope = self.closing(k)
         pace = slope / left if left > 0.0 else 0.0
-        speed = np.column_stack((self.speed, self.climb))
         if pace == 0.0:
-            return self.v, speed
+            return self.v, self.velocity
         away = np.column_stack((self.feet - self.home, self.high - self._level(k)))
-        return self.v + pace * (self.x - self.home), speed + pace * self._fade(k)[:, None] * away
+        return self.v + pace * (self.x - self.home), self.velocity + pace * self._fade(k)[:, None] * away
 
     def _level(self, k: int) -> Array:
         """(L,) [m] by how much the ground is higher than the clip's where feet are home."""
@@ -142,7 +140,7 @@ class Walker(Weight):
         own = (self.since >= 0) & (self.due <= k)
         clips = (self.since < 0) & (self.due >= 0) & (self.due <= k)
         for leg in np.flatnonzero(own | clips):
-            self.speed[leg], self.climb[leg] = 0.0, 0.0
+            self.velocity[leg] = 0.0
             if self.stays and norm(self.goal[leg]) > OUT:
                 self.home = self.goal[leg].copy()
             self.aside = np.zeros(2)
@@ -274,10 +272,9 @@ class Walker(Weight):
             if self.across[leg]:
                 soonest = norm(self.goal[leg] - self.feet[leg]) / (QUICK * float(self.stance.length[leg]))
                 left = min(left, max(passes(self.stance, k, int(leg), self.feet) * self.h, soonest))
-            at, v = (np.append(*x) for x in ((self.feet[leg], self.high[leg]), (self.speed[leg], self.climb[leg])))
-            goal = np.append(self.goal[leg], self.stance.risen(int(self.due[leg]), int(leg), self.goal[leg]))
-            at, v = (goal, 0.0 * v) if left <= self.h else landing.swung(at, v, goal, left, self.h)
-            self.feet[leg], self.high[leg], self.speed[leg], self.climb[leg] = at[:2], at[2], v[:2], v[2]
+            at, v = self.place[leg], self.velocity[leg]
+            goal = np.array([*self.goal[leg], self.stance.risen(int(self.due[leg]), int(leg), self.goal[leg])])
+            at[:], v[:] = (goal, 0.0) if left <= self.h else landing.swung(at, v, goal, left, self.h)
 
     def lift(self, k: int) -> tuple[Array, Array]:
         """(L,) height of the feet in steps of our own [m], and its rate [m/s]."""
@@ -297,11 +294,11 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
     rate, speed, lift = np.zeros_like(shift), np.zeros_like(feet), np.zeros((K, L))
     for k in range(int(np.searchsorted(stance.times, blows[0].start - 1e-6)), K):
         if walker.is_home(k):
-            shift[k:, :2], feet[k:, :, :2], feet[k:, :, 2] = walker.x, walker.feet, walker.high
+            shift[k:, :2], feet[k:] = walker.x, walker.place
             break
-        shift[k, :2], feet[k, :, :2] = walker.x, walker.feet
+        shift[k, :2], feet[k] = walker.x, walker.place
         lift[k], rising = walker.lift(k)
-        feet[k, :, 2] = walker.high + lift[k]
+        feet[k, :, 2] += lift[k]
         if walker.lost is not None:
             continue  # what is lost stays where it is
         rate[k, :2], speed[k] = walker.rates(k)

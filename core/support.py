@@ -56,14 +56,14 @@ def _turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]
 
 def fall(x: Array, v: Array, p: Array, pace: float, h: float) -> tuple[Array, Array]:
     """The pendulum after a time h [s] over a pressure that stays at p: (x, v), exactly."""
-    cosh, sinh = np.cosh(pace * h), np.sinh(pace * h)
+    cosh, sinh = math.cosh(pace * h), math.sinh(pace * h)
     away = x - p
     return p + away * cosh + v * (sinh / pace), away * (pace * sinh) + v * cosh
 
 
 def ahead(capture: Array, p: Array, pace: float, h: float) -> Array:
     """The capture point after a time h [s] over a pressure that stays at p."""
-    return p + (capture - p) * np.exp(pace * h)
+    return p + (capture - p) * math.exp(pace * h)
 
 
 def ease(x: float) -> float:

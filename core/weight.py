@@ -28,7 +28,9 @@ class Weight:
     blows: in order.  blow, stays: of the one that has landed last, end: of all that have.  now: the sample.  hit: the
     one from which on legs have given way to the last blow, and gone: (L,) how far they do, as part of their strength.
     moved: (B, 2, 2) [m], [m/s] by which each blow but the first moves the weight as long as nothing answers it.
-    x, v: (2,) of the weight [m], [m/s].  home: (2,) where it is to go.  feet, speed, goal: (L, 2) of the feet.
+    x, v: (2,) of the weight [m], [m/s].  home: (2,) where it is to go.
+    place, velocity: (L, 3) of the feet [m], [m/s], without the lift of steps; feet, high: (L, 2), (L,) views of the
+    first.  goal: (L, 2) of those in the air.  landed: how many blows have.
     aside: (2,) by how much farther a foot lands to get round the other, and draws the weight along.
     since: (L,) sample at which a step of our own began, due: (L,) at which a foot in the air lands, -1: none.
     """
@@ -38,17 +40,22 @@ class Weight:
         self.weak: list[bool] = np.any(give < 1.0, axis=1).tolist()
         self.moved = np.zeros((len(blows), 2, 2))
         legs = len(stance.limbs)
-        self.h = float(stance.times[1] - stance.times[0])
+        self.h, self.landed = float(stance.times[1] - stance.times[0]), 0
         self.feel(0)
         self.x, self.v, self.home = np.zeros(2), np.zeros(2), np.zeros(2)
-        self.feet, self.speed, self.goal = np.zeros((legs, 2)), np.zeros((legs, 2)), np.zeros((legs, 2))
+        self.place, self.velocity, self.goal = np.zeros((legs, 3)), np.zeros((legs, 3)), np.zeros((legs, 2))
+        self.feet, self.high = self.place[:, :2], self.place[:, 2]
         self.aside = np.zeros(2)
         self.since, self.due = np.full(legs, -1), np.full(legs, -1)
 
     def feel(self, k: int) -> None:
         """Take up the blows that have landed by sample k, the first before it lands; of later ones nothing is known."""
         self.now, times = k, self.stance.times
-        landed = [blow for blow in self.blows if blow.start <= times[k] + 1e-6] or self.blows[:1]
+        now = float(times[k]) + 1e-6
+        landed = [blow for blow in self.blows if blow.start <= now] or self.blows[:1]
+        if len(landed) == self.landed:
+            return
+        self.landed = len(landed)
         self.blow, _, self.stays = landed[-1]
         self.end = max(blow.end for blow in landed)
         starts = [*(blow.start for blow in self.blows[len(landed) - 1 :]), np.inf][:2]
