@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from . import heels
 from .dynamics import Kinematics
 from .forces import Force, Guide, Heels, Muscle, Track, WorldSpring, Wrench
 from .ik import Limb, bend, braced, place, reach
+from .leg_springs import LegSprings
 from .model import Model
 from .plan import Plan
 from .reference import Reference, to_world
@@ -68,12 +70,15 @@ class Footing:
         give way to the plan, which has the ground's force already; theirs would brake the weight once more."""
         out = np.ones((len(times), bodies))
         if len(self.stance.limbs) > 2:
-            bears = self.stance.at(self.stance.bears, times)
-            spared = linear(self.stance.times, 1.0 * ~self.struck, times)
-            stands = np.clip(bears * self.plan.at(times)[2] * spared, 0.0, 1.0)
-            for limb, part in zip(self.stance.limbs, stands.T, strict=True):
+            for limb, part in zip(self.stance.limbs, self._stands(times).T, strict=True):
                 out[:, [limb.upper, limb.lower, limb.end]] = 1.0 - (1.0 - LED) * part[:, None]
         return out
+
+    def _stands(self, times: Array) -> Array:
+        """(T, L) how far legs stand that nothing strikes."""
+        bears = self.stance.at(self.stance.bears, times)
+        spared = linear(self.stance.times, 1.0 * ~self.struck, times)
+        return np.clip(bears * self.plan.at(times)[2] * spared, 0.0, 1.0)
 
     def upright(self, times: Array) -> Array:
         """(T,) how far the pelvis' range about the clip's pose holds: in flight it has no joint, and finds back to it
@@ -105,32 +110,35 @@ class Footing:
         tips = np.array([self._tip(limb) for limb in self.stance.limbs])
         track = Track.of_clip(model, reference, self.feet, tips, kins)
         track = track.moved(feet[1:-1], speed[:-1], np.diff(speed, axis=0) / reference.kicks[:, None, None])
-        down = self.stance.at(1.0 * self.stance.down, t[:-1])
-        firm = (
-            self.grounded(t[:-1])[:, None, None, None]
-            * hold[1:-1, :, None, None]
-            * (SWINGING + (1.0 - SWINGING) * np.clip(down, 0.0, 1.0)[..., None, None])
-        )
-        heels, lever = self._heels(kins[0], tips, shift[1:-1], feet[1:-1])
+        firm = self._firm(t[:-1], hold[1:-1])[..., None, None]
+        eased, lever = self._heels(kins[0], tips, shift[1:-1], feet[1:-1])
         stiff, damped = (firm * (own + own[5, 5] * lever) for own in spring)
         mass = float(model.inertia[:, 5, 5].sum())
         tone = muscle.tone[:, self.base, None, None]
         own_K, own_D = (x[..., self.base, 3:, 3:] for x in (muscle.stiffness, muscle.damping))
-        load = np.zeros((reference.steps, len(self.feet), 6))
-        load[..., 5] = -linear(self.stance.times, self.missing, t[:-1])
+        pull = mass * self.plan.pulled(0.5 * (grid[1:] + grid[:-1]))
         hips = np.array([limb.upper for limb in self.stance.limbs])
+        load = np.zeros((reference.steps, len(hips), 6))
+        load[..., 5] = -linear(self.stance.times, self.missing, t[:-1])
+        push = pull - load[..., 3:].sum(axis=1)
+        springs = [WorldSpring(self.feet, stiff, damped, track, tips, eased)]
+        if len(hips) > 2:
+            legs = LegSprings.of(self.stance, self._stands(t[:-1]), mass, t[:-1])
+            load[..., 5] += legs.pressed(kins[0].p[:, hips, :2], pull[:, :2])
+            faster = np.diff(rate, axis=0) / reference.kicks[:, None]
+            way = Track.of_clip(model, reference, hips, np.zeros((len(hips), 3)), kins)
+            way = way.moved(shift[1:-1, None], rate[:-1, None], faster[:, None])
+            springs.append(legs.spring(hips, way, muscle.tone[:, self.base]))
         return [
             Wrench(hips, np.zeros((len(hips), 3)), load),
-            WorldSpring(self.feet, stiff, damped, track, tips, heels),
-            Guide(
-                self.base,
-                tone * own_K,
-                np.sqrt(tone) * own_D,
-                shift[1:-1],
-                rate[:-1],
-                mass * self.plan.pulled(0.5 * (grid[1:] + grid[:-1])) - load[..., 3:].sum(axis=1),
-            ),
+            *springs,
+            Guide(self.base, tone * own_K, np.sqrt(tone) * own_D, shift[1:-1], rate[:-1], push),
         ]
+
+    def _firm(self, times: Array, hold: Array) -> Array:
+        """(T, L) how firmly feet are led that are held so (T, L): in the air less than on the ground, not in flight."""
+        down = np.clip(self.stance.at(1.0 * self.stance.down, times), 0.0, 1.0)
+        return self.grounded(times)[:, None] * hold * (SWINGING + (1.0 - SWINGING) * down)
 
     def _heels(self, kin: Kinematics, tips: Array, shift: Array, feet: Array) -> tuple[Heels, Array]:
         """How feet turn about their toes, and how long they are about that axis [m^2], (K, L, 6, 6): a heel that stands
@@ -141,7 +149,7 @@ class Footing:
         toes = apply(kin.R[:, self.feet], tips)
         hips = np.array([limb.upper for limb in self.stance.limbs])
         way = kin.p[:, hips] + shift[:, None] - kin.p[:, self.feet] - feet
-        before, axis = _before(toes, way)
+        before, axis = heels.before(toes, way)
         lever = np.zeros((*before.shape, 6, 6))
         across = np.linalg.norm(toes[..., :2], axis=-1)[..., None] * axis
         lever[..., :3, :3] = across[..., :, None] * across[..., None, :]
@@ -231,8 +239,8 @@ class Footing:
     def _lacks(self, limb: Limb, clip: Array, p: Array, target: Poses) -> Array:
         """(T,) how much lower a hip must get for its leg to reach, but for what its heel can rise."""
         way = p[:, limb.upper] - target[0]
-        sunk = _lower(way, _reached(limb, clip, p, target[0], SOFT))
-        before, _ = _before(rotate(target[1], self._tip(limb)), way)
+        sunk = heels.lower(way, _reached(limb, clip, p, target[0], SOFT))
+        before, _ = heels.before(rotate(target[1], self._tip(limb)), way)
         return np.asarray((1.0 - before) * sunk)
 
     def _risen(self, limb: Limb, clip: Array, p: Array, target: Poses, air: Array, hold: Array) -> Poses:
@@ -242,13 +250,13 @@ class Footing:
         softness = SOFTER + air * hold * (SOFT - SOFTER)
         hip, reached = p[:, limb.upper], _reached(limb, clip, p, ankle, softness)
         toes = rotate(turn, self._tip(limb))
-        before, axis = _before(toes, hip - ankle)
-        steep = _steep(hip - ankle - toes, -toes, axis, reached)
+        before, axis = heels.before(toes, hip - ankle)
+        steep = heels.steep(hip - ankle - toes, -toes, axis, reached)
         roll = exp(((1.0 - air) * before * np.clip(steep, 0.0, STEEPEST))[:, None] * axis)
         ankle = ankle + toes - rotate(roll, toes)
         way = hip - ankle
         missing = np.maximum(np.linalg.norm(way, axis=-1) - reached, 0.0)
-        ankle[:, 2] += (1.0 - air) * np.minimum(_lower(way, reached), np.minimum(SLANTED * missing, RISE))
+        ankle[:, 2] += (1.0 - air) * np.minimum(heels.lower(way, reached), np.minimum(SLANTED * missing, RISE))
         way = hip - ankle
         far = np.maximum(np.linalg.norm(way, axis=-1), 1e-6)
         drawn = np.maximum(1.0 - reached / far, 0.0)
@@ -268,33 +276,6 @@ class Footing:
         return np.asarray((self.stance.level[own] - height).max(axis=1))
 
 
-def _before(toes: Array, way: Array) -> tuple[Array, Array]:
-    """How far a body is before a foot (...,), 1 where its hip is over the toes, and the axis (..., 3) about which the
-    heel then rises.  Toes that are not before their ankle raise nothing.
-
-    toes, way: (..., 3) to the toes and to the hip, from the ankle.
-    """
-    flat = toes * [1.0, 1.0, 0.0]
-    length = np.maximum(np.linalg.norm(flat, axis=-1), 1e-6)
-    ahead = flat / length[..., None]
-    along = np.einsum("...i,...i->...", way, ahead) / length
-    long = smooth(length / np.maximum(-toes[..., 2], 1e-6))
-    return np.asarray(long * smooth(along)), cross(np.array([0.0, 0.0, 1.0]), ahead)
-
-
-def _steep(hip: Array, ankle: Array, axis: Array, reached: Array) -> Array:
-    """(T,) by how much a foot must turn for its ankle to be so far from the hip (T,): as little as it can [rad].
-
-    hip, ankle: (T, 3) from the toes, about which it turns.  axis: (T, 3) unit, level.
-    """
-    along = np.einsum("ti,ti->t", hip, axis) * np.einsum("ti,ti->t", ankle, axis)
-    size = 0.5 * (np.einsum("ti,ti->t", hip, hip) + np.einsum("ti,ti->t", ankle, ankle) - reached**2) - along
-    flat = [x - axis * np.einsum("ti,ti->t", x, axis)[:, None] for x in (hip, ankle)]
-    most = np.maximum(np.linalg.norm(flat[0], axis=-1) * np.linalg.norm(flat[1], axis=-1), 1e-12)
-    turn = np.arctan2(np.einsum("ti,ti->t", cross(flat[1], flat[0]), axis), np.einsum("ti,ti->t", flat[0], flat[1]))
-    return np.asarray(turn - np.arccos(np.clip(size / most, -1.0, 1.0)))
-
-
 def _reached(limb: Limb, clip: Array, p: Array, target: Array, softness: Array | float) -> Array:
     """(T,) how far a leg reaches towards its foot's place [m].
 
@@ -310,9 +291,3 @@ def _reached(limb: Limb, clip: Array, p: Array, target: Array, softness: Array |
     clips = np.linalg.norm(own, axis=-1)
     most = clips + STRETCH * np.maximum(STRAIGHT * length - clips, 0.0)
     return np.asarray(d - soft * np.logaddexp(0.0, (d - most) / soft))
-
-
-def _lower(way: Array, reached: Array) -> Array:
-    """(T,) how much lower a hip must get for its leg to reach.  way: (T, 3) from the foot to it."""
-    across = np.einsum("ti,ti->t", way[:, :2], way[:, :2])
-    return np.maximum(way[:, 2] - np.sqrt(np.maximum(reached**2 - across, 0.0)), 0.0)

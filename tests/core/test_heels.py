@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from core.footing import _steep
 from core.forces import Heels, Track, WorldSpring
+from core.heels import steep
 from core.model import State
 from core.rotation import exp, rotate
 
@@ -59,7 +59,7 @@ def test_a_heel_rises_as_far_as_its_leg_lacks(rng):
     axis = np.tile([0.0, 1.0, 0.0], (20, 1))  # toes along x: the heel rises
     hip = np.array([0.3, 0.0, 0.8]) + rng.uniform(-0.1, 0.1, (20, 3))
     reached = np.linalg.norm(hip - ankle, axis=-1) - rng.uniform(0.0, 0.08, 20)
-    turn = _steep(hip, ankle, axis, reached)
+    turn = steep(hip, ankle, axis, reached)
     assert (turn > -1e-9).all() and turn.max() > 0.2
     there = rotate(exp(turn[:, None] * axis), ankle)
     np.testing.assert_allclose(np.linalg.norm(hip - there, axis=-1), reached, atol=1e-12)

@@ -186,14 +186,14 @@ def test_dogs_stand_on_their_toes_and_have_no_heel_to_raise():
 
 def test_a_standing_animal_is_braked_by_its_plan_and_not_by_its_legs_as_well(dog):
     """Pushed along its backbone its weight goes as far as the pendulum has it; four legs' own muscles would stop it at
-    two thirds of that.  Knees bend with it."""
+    two thirds of that.  Knees bend with it; straight forelegs keep it back a little as it sits back."""
     clip = standing(dog)
     reaction = hit_on(dog, "breast_push", clip=clip, hit=Hit(25.0))
     (_, p), (_, own) = reaction.poses(clip), reaction.actor.canonical(clip)
     mass = reaction.actor.masses.mass[reaction.actor.order]
     went = (((p - own) * mass[:, None]).sum(axis=1) / mass.sum()) @ reaction.direction
     planned_way = (reaction.footing.plan.shift @ reaction.direction).max()
-    assert 0.75 * planned_way < went.max() < 1.1 * planned_way
+    assert 0.72 * planned_way < went.max() < 1.1 * planned_way
     feet = [limb.end for limb in reaction.footing.stance.limbs]
     assert np.abs(p - own)[:, feet].max() < 1e-3
 

@@ -1,0 +1,52 @@
+"""Legs as springs: what the ground's brake presses them with, and how far animals sit back."""
+
+import numpy as np
+import pytest
+
+from core.leg_springs import STIFF, LegSprings
+from core.react import Hit
+
+from .figures import DOG, build
+from .test_react import hit_on, standing
+
+HIPS = np.array([[0.1, 0.4], [-0.1, 0.4], [0.08, -0.3], [-0.08, -0.3]])
+
+
+def springs(stands, high=0.8, weight=750.0):
+    return LegSprings(np.atleast_2d(stands).astype(float), np.array([high]), 0.75, weight / 9.81, weight)
+
+
+def test_the_grounds_brake_presses_one_end_more_and_the_other_less():
+    """By its moment about the weight, and no force in all; of what pulls across a twentieth is left."""
+    along = springs(np.ones(4)).pressed(HIPS[None], np.array([[0.0, 200.0]]))[0]
+    assert along.sum() == pytest.approx(0.0, abs=1e-9)
+    np.testing.assert_allclose(along @ HIPS, [0.0, 0.8 * 200.0], atol=1e-9)
+    across = springs(np.ones(4)).pressed(HIPS[None], np.array([[200.0, 0.0]]))[0]
+    assert across.sum() == pytest.approx(0.0, abs=1e-9) and 0.0 < across @ HIPS[:, 0] < 0.1 * 0.8 * 200.0
+
+
+def test_legs_never_pull_at_the_ground():
+    hard = springs(np.ones(4)).pressed(HIPS[None], np.array([[0.0, 1e4]]))[0]
+    assert np.abs(hard).max() == pytest.approx(750.0 / 4.0)
+
+
+def test_those_that_stand_are_as_stiff_as_a_trotting_animals():
+    """However many: 13 weights for a length; nothing in the air, and as far as muscles have tone."""
+    for stands, whole in (([1, 1, 1, 1], 1.0), ([1, 0, 0, 1], 1.0), ([0, 0, 0, 0], 0.0)):
+        told = springs(stands).spring(np.arange(4), None, np.array([0.3]))
+        assert told.stiffness[0, :, 5, 5].sum() == pytest.approx(0.3 * whole * STIFF * 750.0 / 0.75)
+        assert (told.stiffness[0] != 0.0).sum() == sum(stands) == (told.damping[0] != 0.0).sum()
+
+
+@pytest.mark.parametrize("preset, sits", [("breast_blast", True), ("chest_back", False)])
+def test_an_animal_pushed_along_its_backbone_sits_back_or_bows(preset, sits):
+    """Its trunk was moved as a block: by the artist of the Wolf its hips sink by 10 cm, and its chest by 0.6."""
+    dog = build(DOG, skin=True)
+    clip = standing(dog)
+    reaction = hit_on(dog, preset, clip=clip, hit=Hit(25.0))
+    (_, p), (_, own) = reaction.poses(clip), reaction.actor.canonical(clip)
+    hips, shoulders = (reaction.actor.first(role) for role in ("thigh.L", "upper_arm.L"))
+    sunk = (own - p)[..., 2]
+    braked = slice(int(round((reaction.start + 0.15) * clip.fps)), int(round((reaction.start + 0.5) * clip.fps)))
+    lower = (sunk[:, hips] - sunk[:, shoulders])[braked]
+    assert (lower.max() > 0.03) if sits else (lower.min() < -0.01)
