@@ -77,8 +77,10 @@ class Stage:
         self.flesh = flesh.between(actor, self.model, self.moving)
         self.finer, doubts = self._accuracy()
         self.warnings += doubts
-        self.blows = [blow.met(self.model, self._state(blow.start)) for blow in self.blows]
-        pulses = [blow.forces(actor, self.model, self._state(blow.start)) for blow in self.blows]
+        states = [self._state(blow.start) for blow in self.blows]
+        met = [(self.model, now, self._impedance(blow, now)) for blow, now in zip(self.blows, states, strict=True)]
+        self.blows = [blow.met(*what) for blow, what in zip(self.blows, met, strict=True)]
+        pulses = [blow.forces(actor, *what) for blow, what in zip(self.blows, met, strict=True)]
         self.pulses = [pulse for several in pulses for pulse in several]
         self.given = np.array([sum((pulse.impulse for pulse in several), np.zeros(3)) for several in pulses])
         felt = [own or blow.felt() for blow, own in zip(self.blows, pulses, strict=True)]
@@ -116,6 +118,18 @@ class Stage:
     def _state(self, time: float) -> State:
         """The clip's own state at a moment."""
         return self.reference(time, 1, COARSE, 1e-3).state(0)
+
+    def _impedance(self, blow: Blow, now: State) -> Array | None:
+        """(n, 6, 6) what muscles add to the inertia that a blow meets which lasts; None for one that doesn't."""
+        if not blow.lasting:
+            return None
+        since = np.array([blow.start - self.start])
+        tone = tuning.tone(self.actor, [(blow.situation, blow.struck, np.zeros(1))])[0]
+        told = tuning.muscles(self.actor, self.situation, self.settings, self.base, since)
+        f, ratio = (np.atleast_2d(values)[0] for values in told)
+        still = State(now.rotation[None], now.position[None], now.twist[None])
+        inertia = tuning.effective_inertia(self.model, kinematics(self.model, still))
+        return tuning.impedance(f, ratio, tone, inertia, blow.lasting)
 
     def _cast(self, fixed: Mapping[str, str]) -> tuple[np.ndarray, int]:
         """Which bodies move by themselves, and which of them is the free base (-1: none)."""

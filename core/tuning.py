@@ -106,6 +106,13 @@ def muscle(
     return Muscle(K, D, tone, np.full(n, np.inf), share, forward, rate, pace)
 
 
+def impedance(f: Array, ratio: Array, tone: Array, inertia: Array, h: float) -> Array:
+    """(n, 6, 6) what muscles of frequencies (n,) [Hz], damping ratios (n,) and tone (n,) add to the inertia of joints,
+    (n, 6, 6), over a time h [s]: h D + h^2 K."""
+    angle = 2.0 * np.pi * f * np.sqrt(tone) * h
+    return ((2.0 * ratio + angle) * angle)[:, None, None] * inertia
+
+
 def brace(inertia: Array, hinges: Hinges) -> tuple[Array, Array]:
     """Stiffness and damping (m, 3, 3) that keep hinges to their axes."""
     across = np.eye(3) - hinges.axis[:, :, None] * hinges.axis[:, None, :]

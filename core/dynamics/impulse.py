@@ -22,25 +22,31 @@ def point_jacobian(model: Model, kin: Kinematics, body: int, point: Array) -> Ar
     return J[..., 3:, :] - skew(point - kin.origin) @ J[..., :3, :]
 
 
+def inertia(model: Model, kin: Kinematics, Z: Array | None = None) -> Array:
+    """(..., nv, nv) joint-space inertia, with joint impedances (..., n, 6, 6) where given."""
+    H = mass_matrix(model, kin)
+    return H if Z is None else H + joint_impedance(model, Z)
+
+
 def response(model: Model, kin: Kinematics, body: int, point: Array, impulse: Array, Z: Array | None = None) -> Array:
     """(..., nv) change of velocity by a world impulse (..., 3) [N s] at a world point of a body.
 
     Z: (..., n, 6, 6) joint impedances that count as inertia, e.g. springs over a step.
     """
-    H = mass_matrix(model, kin)
-    if Z is not None:
-        H = H + joint_impedance(model, Z)
     J = point_jacobian(model, kin, body, point)
-    return solve(H, apply(np.swapaxes(J, -1, -2), impulse))
+    return solve(inertia(model, kin, Z), apply(np.swapaxes(J, -1, -2), impulse))
 
 
-def coupling(model: Model, kin: Kinematics, bodies: tuple[int, int], points: tuple[Array, Array]) -> Array:
-    """(..., 3, 3) velocity of the first point per impulse at the second [1/kg]: J_a H^-1 J_b^T."""
+def coupling(
+    model: Model, kin: Kinematics, bodies: tuple[int, int], points: tuple[Array, Array], Z: Array | None = None
+) -> Array:
+    """(..., 3, 3) velocity of the first point per impulse at the second, J_a H^-1 J_b^T [1/kg].  Z: see `response`."""
     a, b = (point_jacobian(model, kin, i, x) for i, x in zip(bodies, points, strict=True))
-    answer: Any = np.linalg.solve(mass_matrix(model, kin), np.swapaxes(b, -1, -2))
+    answer: Any = np.linalg.solve(inertia(model, kin, Z), np.swapaxes(b, -1, -2))
     return a @ answer
 
 
-def effective_inverse(model: Model, kin: Kinematics, body: int, point: Array) -> Array:
-    """(..., 3, 3) inverse of the mass a point shows to a blow, Lambda^-1 = J H^-1 J^T [1/kg] (Khatib 1987)."""
-    return coupling(model, kin, (body, body), (point, point))
+def effective_inverse(model: Model, kin: Kinematics, body: int, point: Array, Z: Array | None = None) -> Array:
+    """(..., 3, 3) inverse of the mass a point shows to a blow, Lambda^-1 = J H^-1 J^T [1/kg] (Khatib 1987).  Z: see
+    `response`."""
+    return coupling(model, kin, (body, body), (point, point), Z)

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import Kinematics, Load, kinematics, point_jacobian
-from ..dynamics.dense import equations, joint_forces, mass_matrix
+from ..dynamics.dense import equations, joint_forces
+from ..dynamics.impulse import inertia
 from ..model import Model, State
 from ..rotation import Array, cross
 from ..spatial import apply, solve
@@ -46,16 +47,19 @@ class Striker:
             wrench = step.kin.wrench(self._where(step.kin), J / step.h)
             add_wrenches(load, step, np.array([self.body]), wrench[..., None, :])
 
-    def impulse(self, model: Model, kin: Kinematics, load: Load | None = None, h: float = 0.0) -> Array:
+    def impulse(
+        self, model: Model, kin: Kinematics, load: Load | None = None, h: float = 0.0, Z: Array | None = None
+    ) -> Array:
         """(..., 3) impulse on the body [N s]: (1 + e) v_rel / (1/m + Lambda^-1) along the normal or as vectors.
 
         With a load, its impedances in a step of length h count, and the velocity at the end of the step without a blow.
+        Without, those of joints where given: Z (..., n, 6, 6).
         """
         x, V = self._where(kin), kin.V[..., self.body, :]
         v = V[..., 3:] + cross(V[..., :3], x - kin.origin)
         J = point_jacobian(model, kin, self.body, x)
         if load is None:
-            H = mass_matrix(model, kin)
+            H = inertia(model, kin, Z)
         else:
             H, C = equations(model, kin, load)
             v = v + h * apply(J, solve(H, joint_forces(model, load) - C))
@@ -69,9 +73,12 @@ class Striker:
         size = np.minimum(closing @ n, 0.0) / (1.0 / self.mass + np.einsum("i,...ij,j->...", n, inverse, n))
         return (1.0 + self.restitution) * size[..., None] * n
 
-    def pulse(self, model: Model, state: State, duration: float) -> Pulse:
-        """The same impulse on a body in this state, spread over a contact time [s]."""
-        J = self.impulse(model, kinematics(model, state))
+    def pulse(self, model: Model, state: State, duration: float, Z: Array | None = None) -> Pulse:
+        """The same impulse on a body in this state, spread over a contact time [s].
+
+        Z: (n, 6, 6) joint impedances of that time, which hold parts of the body together while it lasts.
+        """
+        J = self.impulse(model, kinematics(model, state), Z=Z)
         return Pulse(self.body, self.point, J, self.time, duration)
 
     def _where(self, kin: Kinematics) -> Array:

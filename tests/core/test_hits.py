@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core import hits, strength
-from core.blows import CHEST, SPREAD, VARIATION, Hit, land
+from core.blows import CHEST, SPREAD, TAUT, VARIATION, Hit, land
 from core.dynamics import kinematics
 from core.errors import SituationError
 from core.forces import Striker
@@ -14,12 +14,12 @@ from core.model import State
 from core.pose import Envelope
 from core.progress import run
 from core.react import react
-from core.rotation import angle
+from core.rotation import angle, rotate
 from core.situation import BoneSetting, named
 from core.stage import Stage
 
 from .figures import build
-from .test_react import actor_of, clip_of, hit_on
+from .test_react import actor_of, clip_of, hit_on, standing
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs" / "strengths.md"
 
@@ -180,6 +180,22 @@ def test_a_part_takes_of_a_named_strength_what_a_thing_of_its_mass_gives(skeleto
     np.testing.assert_allclose(stage.given[0], thing.impulse(stage.model, kinematics(stage.model, still)), rtol=1e-9)
     assert blow.impulse == pytest.approx(np.linalg.norm(stage.given[0]))
     assert (blow.taken < 0.5) == (bone == "hand.L")
+
+
+@pytest.mark.parametrize(("bone", "way"), [("pelvis", (0, 1, 0)), ("head", (0, 1, 0)), ("forearm.L", (0, 1, 0))])
+def test_a_contact_that_lasts_gives_no_part_more_than_the_whole_body_nor_more_speed_than_it_has(skeleton, bone, way):
+    """A tackler who gives a chest 150 N s in 0.2 s comes at 5 m/s: no part is faster, and none takes more than that."""
+    clip, tackle = standing(skeleton), strength.named("tackle")
+    setting = hits.HitSetting(named("chest_front"), bone=bone, direction=way, strength="tackle")
+    reaction = hit_on(skeleton, "chest_front", setting.hit(25.0), clip)
+    speed = tackle.impulse * (1.0 / tackle.mass + 1.0 / 75.0 + (1.0 / CHEST - 1.0 / 75.0) / (1.0 + 0.085 / TAUT))
+    assert 4.0 < speed < 6.0
+    q, p = reaction.poses(clip)
+    at = p[:, reaction.struck] + rotate(q[:, reaction.struck], reaction.point)
+    pace = np.gradient(at, clip.times, axis=0) @ reaction.direction
+    given = np.linalg.norm(reaction.given[0])
+    assert 0.1 * speed < pace.max() < speed
+    assert given <= tackle.impulse * (1.0 + 1e-9) and (given == pytest.approx(tackle.impulse)) == (bone == "pelvis")
 
 
 def test_an_impulse_in_numbers_is_given_whole(skeleton):
