@@ -8,6 +8,7 @@ from ..dynamics import Kinematics, Load
 from ..model import Model
 from ..rotation import Array
 from ..spatial import apply, apply_T
+from .muscle import pull
 from .step import Step
 
 
@@ -56,8 +57,7 @@ class Bearing:
 
 def _weight(model: Model, kin: Kinematics, body: int, gravity: Array) -> Array:
     """(..., 6) the weight of all that a body carries, about its origin, body frame."""
-    mass = np.einsum("n,...nij->...ij", model.ancestor[:, body], kin.I[..., 3:])
-    return apply_T(kin.X[..., body, :, :], mass @ gravity)
+    return apply_T(kin.X[..., body, :, :], model.ancestor[:, body] @ pull(kin, gravity))
 
 
 def _turned(R: Array, wrench: Array) -> Array:

@@ -35,7 +35,7 @@ class Bumper:
         near = self.capsules.close(step.kin, self.pairs, self._reach)
         if not len(near):
             return None
-        depth, normal, at = self.capsules.nearest(step.kin, self.pairs[near])
+        depth, normal, at = self.capsules.nearest(self.capsules.cores(step.kin), self.pairs[near])
         frame = np.stack((normal, *tangents(normal)), axis=-2)
         first, second = (self.capsules.bodies[self.pairs[near, side]] for side in (0, 1))
         return Touching(first, second, at, frame, depth - self.sunk[near], self.stiffness[near], self.damping[near],
@@ -48,4 +48,4 @@ class Bumper:
 
 def overlap(capsules: Capsules, pairs: np.ndarray, kin: Kinematics) -> Array:
     """(P,) how deep the pairs are in each other in a pose [m]."""
-    return np.maximum(capsules.nearest(kin, pairs)[0], 0.0)
+    return np.maximum(capsules.nearest(capsules.cores(kin), pairs)[0], 0.0)

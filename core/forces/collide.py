@@ -67,9 +67,9 @@ class Capsules:
     def _middle(self) -> Array:
         return np.asarray(self.ends.mean(axis=1))
 
-    def nearest(self, kin: Kinematics, pairs: np.ndarray) -> tuple[Array, Array, Array]:
-        """depth (..., P), normal from the second to the first (..., P, 3), and the point between them (..., P, 3)."""
-        cores = self.cores(kin)
+    def nearest(self, cores: Array, pairs: np.ndarray) -> tuple[Array, Array, Array]:
+        """depth (..., P), normal from the second to the first (..., P, 3), and the point between them (..., P, 3), of
+        `cores`."""
         first, second = (cores.take(pairs[:, side], axis=-3) for side in (0, 1))
         x, y = nearest(first, second)
         apart = x - y
@@ -109,7 +109,7 @@ class SelfCollision:
     def of_clip(self, model: Model, reference: Reference) -> "SelfCollision":
         """The same, silent on the clip: a pair that overlaps there is judged beyond that overlap."""
         kin = kinematics(model, reference.arrivals())
-        depth, normal, points = self.capsules.nearest(kin, self.pairs)
+        depth, normal, points = self.capsules.nearest(self.capsules.cores(kin), self.pairs)
         h = reference.kicks[:, None]
         motion = ahead(model, kin, with_twist(model, kin, reference.passing()), reference.acceleration, h[..., None])
         closing = np.einsum("...i,...i->...", normal, self.capsules.relative(points, self.pairs, motion))
@@ -120,7 +120,7 @@ class SelfCollision:
         """One contact per pair that is near in any member of the batch."""
         if not len(self.pairs):
             return None
-        depth, normal, points = self.capsules.nearest(step.kin, self.pairs)
+        depth, normal, points = self.capsules.nearest(self.capsules.cores(step.kin), self.pairs)
         closing = np.einsum("...i,...i->...", normal, self.capsules.relative(points, self.pairs, step.kin.V))
         if self.sunk is not None:
             depth = depth - self.sunk[step.k]

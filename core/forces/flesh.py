@@ -45,23 +45,24 @@ class Flesh:
         """Of the clip: (K, P) how deep the pairs are in each other [m], and how fast they go apart [m/s]; (K, m, 2, 3)
         cores.  Where nothing comes near nobody asks."""
         assert self.clip is not None
-        depth, _, _, apart = self._met(self.clip, np.arange(len(self.pairs)))
-        return depth, apart, self.capsules.cores(self.clip)
+        cores = self.capsules.cores(self.clip)
+        depth, _, _, apart = self._met(self.clip, cores, np.arange(len(self.pairs)))
+        return depth, apart, cores
 
-    def _may_touch(self, step: Step, near: np.ndarray) -> np.ndarray:
+    def _may_touch(self, k: int, cores: Array, near: np.ndarray) -> np.ndarray:
         """Those of the pairs that can touch as far as their ends are off the clip: no two of their points get nearer
         by more than two of their ends do."""
-        depth, _, cores = self._own
-        off = self.capsules.cores(step.kin) - cores[step.k]
+        depth, _, clip = self._own
+        off = cores - clip[k]
         first, second = (off.take(self.pairs[near, side], axis=-3) for side in (0, 1))
         nearer = first[..., :, None, :] - second[..., None, :, :]
         most = np.sqrt(np.einsum("...i,...i->...", nearer, nearer).max(axis=(-2, -1)))
-        return near[(depth[step.k, near] + most > 0.0).reshape(-1, len(near)).any(axis=0)]
+        return near[(depth[k, near] + most > 0.0).reshape(-1, len(near)).any(axis=0)]
 
-    def _met(self, kin: Kinematics, near: np.ndarray) -> tuple[Array, Array, Array, Array]:
+    def _met(self, kin: Kinematics, cores: Array, near: np.ndarray) -> tuple[Array, Array, Array, Array]:
         """`Capsules.nearest` of those pairs, and how fast they go apart (..., len(near))."""
         pairs = self.pairs[near]
-        depth, normal, points = self.capsules.nearest(kin, pairs)
+        depth, normal, points = self.capsules.nearest(cores, pairs)
         moving = self.capsules.relative(points, pairs, kin.V)
         return depth, normal, points, np.einsum("...i,...i->...", normal, moving)
 
@@ -92,11 +93,14 @@ class Flesh:
     def add(self, load: Load, step: Step) -> None:
         """Equal and opposite forces at the point between the two bodies of every pair that is pressed."""
         near = self.capsules.close(step.kin, self.pairs, self._reach)
-        if len(near) and self.clip is not None:
-            near = self._may_touch(step, near)
         if not len(near):
             return
-        depth, normal, points, apart = self._met(step.kin, near)
+        cores = self.capsules.cores(step.kin)
+        if self.clip is not None:
+            near = self._may_touch(step.k, cores, near)
+            if not len(near):
+                return
+        depth, normal, points, apart = self._met(step.kin, cores, near)
         room = BONE * self._radii[near].sum(axis=1)
         if self.clip is not None:
             sunk, parting, _ = (x[step.k] for x in self._own)

@@ -110,14 +110,12 @@ class Limit:
             along = e[..., hinges, :] * axis + late[hinges, None] * turned * rate[..., hinges, :]
             x[..., hinges] = along.sum(axis=-1)
         zone = np.where(x > 0.0, self._zones[0][k], self._zones[1][k])
-        x = past(x, self._free[0][k], self._free[1][k])
-        torque, Z = about(part, x, zone, (self.stiffness, self.damping), u, rate)
-        if len(bodies) < len(self.bodies):
-            # across the cone's radius the torque turns with the joint: without this it would swirl
-            pull, u = torque[..., cones, :], u[..., cones, :]
-            swirl = inert[cones] * np.sqrt(np.einsum("...i,...i->...", pull, pull)) / length[..., cones]
-            Z[..., cones, :, :] += swirl[..., None, None] * (EYE - u[..., :, None] * u[..., None, :])
-        load.add_turn(self.bodies, torque, Z)
+        x, speed = past(x, self._free[0][k], self._free[1][k]), np.einsum("...i,...i->...", rate, u)
+        torque, z = pressed(part, x, zone, (self.stiffness, self.damping), speed)
+        swirl = np.zeros(z.shape)  # across the cone's radius the torque turns with the joint: else it would swirl
+        swirl[..., cones] = inert[cones] * np.abs(torque[..., cones]) / length[..., cones]
+        Z = ((z - swirl)[..., None] * u)[..., :, None] * u[..., None, :] + swirl[..., None, None] * EYE
+        load.add_turn(self.bodies, torque[..., None] * u, Z)
 
 
 def _together(rows: np.ndarray) -> slice | np.ndarray:
@@ -125,15 +123,17 @@ def _together(rows: np.ndarray) -> slice | np.ndarray:
     return slice(rows[0], rows[-1] + 1) if len(rows) and rows[-1] - rows[0] == len(rows) - 1 else rows
 
 
-def about(part: Taken, x: Array, zone: Array, spring: tuple[Array, Array], u: Array, w: Array) -> tuple[Array, Array]:
-    """Torques (..., m, 3) and impedances (..., m, 3, 3) of angles that lie x (..., m) past their free play.
+def pressed(part: Taken, x: Array, zone: Array, spring: tuple[Array, Array], speed: Array) -> tuple[Array, Array]:
+    """Torques along, and impedances of, angles that lie x (..., m) past their free play, and grow at a speed (..., m).
 
     part: of `Swift.taken`.  zone: (..., m) way to the end of the range [rad].  spring: stiffness and damping there,
     (m,) each.
-    u: (..., m, 3) gradients of the angles, body frame.  w: (..., m, 3) angular velocities.
     """
     torque, slope, active = torque_function(x, zone, spring[0])
     damping = spring[1] * active
-    torque = torque - damping * np.einsum("...i,...i->...", w, u)
-    z = part[2] * damping + part[1] * slope
-    return torque[..., None] * u, (z[..., None] * u)[..., :, None] * u[..., None, :]
+    return torque - damping * speed, part[2] * damping + part[1] * slope
+
+
+def along(torque: Array, z: Array, g: Array) -> tuple[Array, Array]:
+    """Torques (..., m, 3) and impedances (..., m, 3, 3) of angles (..., m, a) with gradients (..., m, a, 3)."""
+    return apply_T(g, torque), (z[..., None] * g).swapaxes(-1, -2) @ g

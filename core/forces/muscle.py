@@ -89,8 +89,12 @@ class Muscle:
 
 def weight(model: Model, kin: Kinematics, gravity: Array) -> Array:
     """(..., n, 6) what the weight of all that joints carry puts on them, body frame."""
-    pull = kin.I.reshape(-1, 6)[:, 3:] @ gravity  # as one matrix: many small products cost twice as much
-    return apply_T(kin.X, model.inward(pull.reshape(kin.V.shape)))
+    return apply_T(kin.X, model.inward(pull(kin, gravity)))
+
+
+def pull(kin: Kinematics, gravity: Array) -> Array:
+    """(..., n, 6) the bodies' own weights, shared frame; as one matrix: many small products cost twice as much."""
+    return (kin.I.reshape(-1, 6)[:, 3:] @ gravity).reshape(kin.V.shape)
 
 
 @dataclass(frozen=True, eq=False)

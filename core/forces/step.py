@@ -122,6 +122,12 @@ def unknown(m: int) -> Swift:
     return Swift(np.full(m, np.inf), np.full(m, np.inf))
 
 
+def each(swift: Swift | None, m: int) -> Swift:
+    """The same for several angles of every joint, (m, 1); None = nothing is known of them."""
+    own = swift or unknown(m)
+    return Swift(own.rate[:, None], own.pace[:, None])
+
+
 def log_rate(e: Array) -> Array:
     """(..., 3, 3) the rate of `rotation.log_and_rate` for a rotation vector e (..., 3)."""
     return log_and_rate(exp(e))[1]

@@ -1,15 +1,17 @@
 """Ends that a rig's author has set to the Euler angles of a joint."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ..dynamics import Load
 from ..reference import Reference
 from ..rotation import Array
+from ..spatial import apply
 from ..stops import Stops, nearest
-from .limit import about, past
-from .step import Step, Swift, unknown
+from .limit import along, past, pressed
+from .step import Step, Swift, each
 from .swing import MARGIN
 
 BRAKE, LONGEST = 0.35, 0.25  # part of half a range, and at most so many rad, in which a joint is braked before its end
@@ -51,18 +53,22 @@ class EndStop:
         above = np.maximum(np.subtract(high, free_high, where=ends[1], out=np.zeros_like(low)), HARD)
         return cls(stops, free_low, free_high, below, above, *spring, swift)
 
+    @cached_property
+    def _swift(self) -> Swift:
+        """Of all three angles, (m, 1) each."""
+        return each(self.swift, len(self.stiffness))
+
     def add(self, load: Load, step: Step) -> None:
         """Torques at the angles as far ahead as `Swift` says, along their gradients."""
         low, high = self.low[step.k], self.high[step.k]
         angles = nearest(self.stops.angles(step.state.rotation), low, high)
         g = self.stops.gradients(angles)
-        w = step.state.twist.take(self.stops.bodies, axis=-2)[..., None, :3]
-        late, inert, drag = (x[:, None] for x in (self.swift or unknown(len(self.stiffness))).taken(step.h))
-        x = past(angles + late * np.einsum("...i,...i->...", g, w), low, high)
+        w = step.state.twist.take(self.stops.bodies, axis=-2)[..., :3]
+        part, speed = self._swift.taken(step.h), apply(g, w)
+        x = past(angles + part[0] * speed, low, high)
         if not x.any():
             return
         zone = np.where(x > 0.0, self.above[step.k], self.below[step.k])
         spring = self.stiffness[:, None], self.damping[:, None]
-        torque, Z = about((late, inert, drag), x, zone, spring, g, w)
-        torque, Z = torque.sum(axis=-2), Z.sum(axis=-3)
+        torque, Z = along(*pressed(part, x, zone, spring, speed), g)
         load.add_turn(self.stops.bodies, step.from_rest(self.stops.bodies, torque, Z), Z)

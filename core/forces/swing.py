@@ -10,8 +10,8 @@ from ..dynamics import Load
 from ..reference import Reference
 from ..rotation import Array, conjugate, cross, multiply
 from ..spatial import apply
-from .limit import about, past
-from .step import Step, Swift, Taken, unknown
+from .limit import along, past, pressed
+from .step import Step, Swift, each
 
 Complex = NDArray[np.complex128]
 
@@ -68,22 +68,21 @@ class SwingTwist:
         if self._far_inside(swing, twist, step.h, w):
             return
         angle, g = self._measures(halves, swing, twist)
-        part = self._taken(step.h)
-        ahead = angle + part[0] * np.einsum("...mai,...mi->...ma", g, w)
+        part, speed = self._swift.taken(step.h), apply(g, w)
+        ahead = angle + part[0] * speed
         low, high = self._free
         if self.wider is not None:
             wider = self.wider[step.k] + MARGIN * np.array([1.0, -1.0, 1.0])
             low, high = low + wider[:, [1, 1]] * [0.0, 1.0], high + wider[:, [0, 2]]
         spring = self.stiffness, self.damping
         zone = np.where(ahead > 0.0, *self._zones)
-        torque, Z = about(part, past(ahead, low, high), zone, spring, g, w[..., None, :])
-        torque, Z = torque.sum(axis=-2), Z.sum(axis=-3)
+        torque, Z = along(*pressed(part, past(ahead, low, high), zone, spring, speed), g)
         load.add_turn(self.bodies, torque if self.middle is None else step.from_rest(self.bodies, torque, Z), Z)
 
-    def _taken(self, h: float) -> Taken:
-        """`Swift.taken`, (m, 1) each."""
-        late, inert, drag = (self.swift or unknown(len(self.bodies))).taken(h)
-        return late[:, None], inert[:, None], drag[:, None]
+    @cached_property
+    def _swift(self) -> Swift:
+        """Of both angles, (m, 1) each."""
+        return each(self.swift, len(self.bodies))
 
     def _deviation(self, rotation: Array, twist: Array) -> tuple[Array, Array]:
         """Deviation from the middle (..., m, 4) and its angular velocity (..., m, 3), body frame."""
