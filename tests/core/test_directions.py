@@ -1,13 +1,17 @@
 """Hits from several sides on several parts in three strengths, as docs/directions.md has them for real characters."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+
+from core.rotation import exp, rotate
 
 from .figures import build
 from .test_react import actor_of, clip_of
 
 pytest.importorskip("mujoco")
-from tools.quality import answers, directions, directions_page  # noqa: E402  they import MuJoCo
+from tools.quality import answers, causes, directions, directions_page, ways  # noqa: E402  they import MuJoCo
 
 SIDES = [(0, -1, 0), (0, 1, 0), (1, 0, 0), (1, 1, 0)]  # none runs along a bone that is hit
 CELLS = [(part, side) for part in ("head", "chest", "belly", "hips") for side in SIDES]
@@ -33,7 +37,7 @@ def test_a_hit_sends_its_point_where_mujoco_says_and_farther_when_stronger(figur
 
 def test_velocity_errors_are_seen(figure):
     """A body that is a tenth lighter for MuJoCo than for us is noticed."""
-    aim = answers.Aim(*figure, "chest_front", "chest", 0.5)
+    aim = ways.Aim(*figure, "chest_front", "chest", 0.5)
     situation, hit = aim.planned((0, -1, 0), "rifle")
     stage = answers.Stage(aim.actor, aim.clip, [(situation, hit)], {}, {})
     got, want = answers.at_once(stage, stage.blows[0])
@@ -43,3 +47,37 @@ def test_velocity_errors_are_seen(figure):
     blow = stage.blows[0]
     other = answers.by_mujoco(light, reference.state(0), blow.struck, blow.point, blow.impulse * blow.direction)
     np.testing.assert_allclose(other, want / 0.9, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("direction", "why"), [((0, 0, -1), "limits"), ((0, 1, 0), "")])
+def test_a_range_that_blocks_a_shoulder_is_named(figure, direction, why):
+    """Shoulders that turn by no more than a fifth of a degree, struck downwards, go elsewhere."""
+    aim = ways.Aim(*figure, *directions.PARTS["shoulder"])
+    situation, hit = aim.planned(direction, "rifle")
+    plan = situation.with_changes(ranges={"upper_arm": (0.2, 0.2, 0.2), "clavicle": (0.2,)}), hit
+    stage = answers.Stage(aim.actor, aim.clip, [plan], {}, {})
+    want = answers.at_once(stage, stage.blows[0])[1]
+    way = causes.way(aim, plan)
+    assert (ways.between(way[ways.first_peak(way)], want) > ways.ALONG) == bool(why)
+    if why:
+        name, left = causes.excuse(aim, plan, want)
+        assert name == why and left <= ways.ALONG
+
+
+@pytest.mark.parametrize(("turns", "swings", "why"), [(40.0, 20.0, "clip"), (0.0, 80.0, "arc"), (20.0, 64.0, "arc")])
+def test_a_point_on_a_bone_that_turns_leaves_its_tangent(turns, swings, why):
+    """It hangs on a hinge which a clip turns by one angle, a blow by another [deg]: chords lie half of that off."""
+    times = np.arange(0.0, 0.5, 1.0 / 60.0)
+    rises = np.sin(np.pi * times / 0.4)[:, None] * [1.0, 0.0, 0.0]
+
+    def poses(angle):
+        return exp(np.radians(angle) * rises)[:, None], np.zeros((len(times), 1, 3))
+
+    aim = SimpleNamespace(clip=SimpleNamespace(times=times), own=lambda: poses(turns))
+    shown = SimpleNamespace(
+        start=0.0, struck=0, point=np.array([0.0, 0.0, -0.2]), poses=lambda _: poses(turns + swings)
+    )
+    way = ways.displacement(aim, shown)
+    tangent = rotate(exp(np.array([1e-3, 0.0, 0.0])), shown.point) - shown.point
+    np.testing.assert_allclose(ways.between(way[ways.first_peak(way)], tangent), turns + 0.5 * swings, atol=0.1)
+    assert causes.cause(aim, None, shown, tangent) == why

@@ -1,14 +1,10 @@
 """What one hit does to the point that it strikes: at once, by MuJoCo's account, and as the reaction shows it."""
 
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from unittest import mock
 
 import mujoco
 import numpy as np
 
-from core import hits, tuning
-from core import situation as situations
 from core.dynamics import kinematics
 from core.forces import Pulse
 from core.model import Model, State
@@ -16,35 +12,18 @@ from core.progress import run
 from core.quality import Blow, judge, rule
 from core.react import react
 from core.reference import to_world
-from core.roles import base_role
 from core.rotation import conjugate, multiply, rotate, to_matrix
 from core.simulate import Run, simulate
 from core.stage import Stage
 from tests.core.mujoco_chain import Twin
 
+from . import causes
+from .ways import ALONG, between, displacement, first_peak, size
+
 INSTANT = 1e-9  # [s] in which the blow is given whole to find the initial velocity: what else acts is order of it
-SEEN = 0.4  # [s] from the hit in which the struck point has its first peak
-NOTHING = 0.002  # [m] below which a peak is none yet
 AXIAL = np.cos(np.radians(30.0))  # a blow that near the bone's own line is axial, that near the vertical on legs
 ANSWERS = {"response", "delay", "direction", "spread"}  # checks of how much the struck point moves, and which way
-ALONG = 30.0  # [deg] that the way may be off the articulated body's answer
-
-
-@dataclass(frozen=True, eq=False)
-class Aim:
-    """A point of a body and the situation in which it is hit."""
-
-    actor: object
-    clip: object
-    frame: float
-    situation: str
-    bone: str
-    along: float
-
-    def planned(self, direction, strength):
-        """(Situation, Hit) from a direction [left, forward, up] of the figure, with a strength's name."""
-        plain = situations.named(self.situation).with_changes(direction=tuple(map(float, direction)), along=self.along)
-        return plain, hits.HitSetting(plain, bone=self.bone, strength=strength).hit(self.frame)
+FALLS, GROWS = 0.95, 1.5  # a stronger hit's peak beside the one below; the strongest's beside the weakest
 
 
 @dataclass(frozen=True)
@@ -52,49 +31,67 @@ class Cell:
     """One hit.  velocity: relative error of the struck point's initial velocity against MuJoCo's.
 
     along: [m] of its displacement along the blow at its first peak.  off: [deg] there between displacement and the
-    articulated body's answer.  peak: [m] the largest displacement within SEEN.
-    excuse: why it may be off: "" | "axial" | "limits".  held: why the point hardly goes, where the judge misses its
-    answer and nothing else is bad: "" | "axial" | "ground".  planted: whether the struck leg stood.  failed: by the
-    judge.
+    articulated body's answer.  peak: [m] the largest displacement that is seen.  unlimited: [m] that without joint
+    limits, where it hardly grows with strength, else None.
+    excuse: why it may be off: "" | "axial" | what blocks it, see `causes.excuse`.  left: [deg] that it is off without
+    that.  cause: what else turns it, see `causes.cause`.
+    held: why the point hardly goes, where the judge misses its answer and nothing else is bad: "" | "axial" | "ground".
+    failed: by the judge.
     """
 
     velocity: float
     along: float
     off: float
+    left: float
     peak: float
     excuse: str
+    cause: str
     held: str
-    planted: bool
     grade: str
     failed: tuple[str, ...]
+    unlimited: float | None = None
 
 
 def cells(aim, direction, strengths):
     """Simulate, measure and judge a hit from one direction in several strengths: [Cell]."""
     plans = [aim.planned(direction, strength) for strength in strengths]
     stage = Stage(aim.actor, aim.clip, [plans[0]], {}, {})
-    out = []
-    for situation, hit in plans:
-        reaction = run(react(aim.actor, aim.clip, situation, hit))
-        blow = reaction.blows[0]
-        got, want = at_once(stage, blow)
-        way = displacement(aim, reaction)
-        first = way[first_peak(np.linalg.norm(way, axis=-1))]
-        off = between(first, want)
-        verdict = graded(aim, reaction)
-        made = Cell(
-            velocity=float(np.linalg.norm(got - want) / np.linalg.norm(want)),
-            along=float(first @ blow.direction),
-            off=off,
-            peak=float(np.linalg.norm(way, axis=-1).max()),
-            excuse=_excuse(aim, situation, hit, want, blow) if off > ALONG else "",
-            held=_held(aim, blow, verdict),
-            planted=_planted(reaction),
-            grade=verdict.grade,
-            failed=tuple("{} {:.3g} {}".format(f.name, f.value, f.bone).strip() for f in verdict.failed()),
-        )
-        out.append(made)
-    return out
+    out = [_cell(aim, plan, stage) for plan in plans]
+    if spans([cell.peak for cell in out]):
+        return out
+    return [replace(cell, unlimited=causes.unlimited(aim, plan)) for cell, plan in zip(out, plans, strict=True)]
+
+
+def spans(peaks):
+    """Whether the strongest of several peaks is plainly larger than the weakest."""
+    return peaks[-1] >= GROWS * peaks[0]
+
+
+def _cell(aim, plan, stage):
+    """stage: of any blow from the same direction."""
+    reaction = run(react(aim.actor, aim.clip, *plan))
+    blow = reaction.blows[0]
+    got, want = at_once(stage, blow)
+    way = displacement(aim, reaction)
+    peak = way[first_peak(way)]
+    off = between(peak, want)
+    excuse, cause, left = "", "", off
+    if off > ALONG:
+        excuse, left = ("axial", off) if _axial(aim, blow) else causes.excuse(aim, plan, want)
+        cause = "" if excuse else causes.cause(aim, plan, reaction, want)
+    verdict = graded(aim, reaction)
+    return Cell(
+        velocity=float(np.linalg.norm(got - want) / np.linalg.norm(want)),
+        along=float(peak @ blow.direction),
+        off=off,
+        left=left,
+        peak=float(size(way).max()),
+        excuse=excuse,
+        cause=cause,
+        held=_held(aim, blow, verdict),
+        grade=verdict.grade,
+        failed=tuple("{} {:.3g} {}".format(f.name, f.value, f.bone).strip() for f in verdict.failed()),
+    )
 
 
 def at_once(stage, blow):
@@ -131,45 +128,10 @@ def by_mujoco(model, state, body, point, impulse):
     return J @ change[0]
 
 
-def displacement(aim, reaction):
-    """(K, 3) of the struck point from where the clip has it, from the hit on for SEEN [m]."""
-    times = aim.clip.times
-    seen = (times > reaction.start - 1e-6) & (times < reaction.start + SEEN)
-    i = reaction.struck
-    at = [p[seen, i] + rotate(q[seen, i], reaction.point) for q, p in (reaction.poses(aim.clip), _own(aim))]
-    return at[0] - at[1]
-
-
-def _own(aim):
-    return aim.actor.canonical(aim.clip)
-
-
-def first_peak(size):
-    """Index of the first maximum of a curve that is more than NOTHING, else of the largest value."""
-    inside = (size[1:-1] >= size[:-2]) & (size[1:-1] > size[2:]) & (size[1:-1] > NOTHING)
-    return int(np.argmax(inside)) + 1 if inside.any() else int(np.argmax(size))
-
-
-def between(a, b):
-    """[deg] between two vectors."""
-    size = np.linalg.norm(a) * np.linalg.norm(b)
-    return float(np.degrees(np.arccos(np.clip(a @ b / max(size, 1e-12), -1.0, 1.0))))
-
-
-def _excuse(aim, situation, hit, want, blow):
-    """Why the point may go elsewhere: the blow runs along the bone, or without joint limits it would not."""
-    if _axial(aim, blow):
-        return "axial"
-    with _without_limits():
-        way = displacement(aim, run(react(aim.actor, aim.clip, situation, hit)))
-    free = between(way[first_peak(np.linalg.norm(way, axis=-1))], want)
-    return "limits" if free <= ALONG else ""
-
-
 def _axial(aim, blow):
     """Whether a blow runs along the bone that it strikes."""
     now = int(np.argmin(np.abs(aim.clip.times - blow.start)))
-    line = to_matrix(_own(aim)[0][now, blow.struck]) @ aim.actor.axis[blow.struck]
+    line = to_matrix(aim.own()[0][now, blow.struck]) @ aim.actor.axis[blow.struck]
     return abs(line @ blow.direction) > AXIAL * np.linalg.norm(line)
 
 
@@ -180,25 +142,6 @@ def _held(aim, blow, verdict):
     if not bad or not bad <= ANSWERS:
         return ""
     return "ground" if abs(blow.direction[2]) > AXIAL else "axial" if _axial(aim, blow) else ""
-
-
-@contextmanager
-def _without_limits():
-    """Joints turn as far as they like."""
-    nothing = mock.Mock(spec=["add"])
-    with mock.patch.object(tuning, "limit", lambda *_: nothing), mock.patch.object(tuning, "balls", lambda *_: None):
-        yield
-
-
-def _planted(reaction):
-    """Whether the struck body belongs to a leg that stands when it is hit."""
-    actor, footing = reaction.actor, reaction.footing
-    if footing is None or base_role(actor.roles[reaction.struck]) not in ("thigh", "shin", "foot"):
-        return False
-    stance = footing.stance
-    now = int(np.argmin(np.abs(stance.times - reaction.start)))
-    bodies = [(limb.upper, limb.lower, limb.end) for limb in stance.limbs]
-    return any(bool(stance.down[now, k]) for k, leg in enumerate(bodies) if reaction.struck in leg)
 
 
 def graded(aim, reaction):

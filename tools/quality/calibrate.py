@@ -25,7 +25,7 @@ from core.react import react
 from core.rotation import angle
 
 from .. import environments
-from . import answers, calibrate_page, directions
+from . import answers, calibrate_page, directions, ways
 
 TARGET = directions.TARGET.parent / "calibration.md"
 CELLS = [
@@ -81,7 +81,7 @@ def answer(work):
     actor, clip, frame = loaded(str(Path(folder) / (rig + ".npz")))
     own = {key: value for key, value in values.items() if key not in CONSTANTS}
     reaction = run(react(actor, clip, situations.named(name).with_changes(**own), Hit(frame)))
-    aim = answers.Aim(actor, clip, frame, name, "", 0.0)
+    aim = ways.Aim(actor, clip, frame, name, "", 0.0)
     verdict = answers.graded(aim, reaction)
     found = {f.name: f for f in verdict.findings}
     over = sum(rule.excess(f, verdict.mode) - 1.0 for f in verdict.failed() if f.name != "response")

@@ -19,7 +19,7 @@ from core.bodies import measure
 from core.skeleton import Clip, Skeleton, Skin
 
 from .. import environments
-from . import answers, directions_page
+from . import answers, directions_page, ways
 
 TARGET = Path(__file__).resolve().parents[2] / "docs" / "directions.md"
 CHARACTERS = ("demo", "cyberpunk")
@@ -87,7 +87,7 @@ def _part(work):
 
 def part_of(actor, clip, frame, situation, bone, along, directions=DIRECTIONS, strengths=STRENGTHS):
     """{direction: [Cell of each strength]} of a part of the body."""
-    aim = answers.Aim(actor, clip, frame, situation, bone, along)
+    aim = ways.Aim(actor, clip, frame, situation, bone, along)
     return {d: answers.cells(aim, d, strengths) for d in directions}
 
 

@@ -2,12 +2,12 @@
 
 from core import strength
 
-from . import measured
+from . import answers, measured
+from .ways import ALONG
 
 VELOCITY = 1e-6  # relative, of the initial velocity against MuJoCo's
-ALONG = 30.0  # [deg] off the articulated body's own answer
-FALLS, GROWS = 0.95, 1.5  # a stronger hit's peak beside the one below; the strongest's beside the weakest
-COLUMNS = ("character", "part", "velocity", "follows", "aims", "axial", "limited", "grows", "spans")
+EXCUSES = ("axial", "limits", "flesh", "legs", "ground", "together")
+COLUMNS = ("character", "part", "velocity", "follows", "aims", *EXCUSES, "grows", "spans", "limited")
 COLUMNS += ("good", "less good", "bad", "held")
 LETTERS = (("left", "right"), ("forward", "back"), ("up", "down"))
 COMMAND = "ENVS/core/bin/python -m tools.quality.directions DATA_FOLDER"
@@ -20,12 +20,17 @@ def name(direction):
 
 def grows(cells):
     """Whether the peak of no stronger hit is smaller."""
-    return all(b.peak >= FALLS * a.peak for a, b in zip(cells, cells[1:]))
+    return all(b.peak >= answers.FALLS * a.peak for a, b in zip(cells, cells[1:]))
 
 
 def spans(cells):
     """Whether the strongest is plainly stronger than the weakest."""
-    return cells[-1].peak >= GROWS * cells[0].peak
+    return answers.spans([cell.peak for cell in cells])
+
+
+def limited(cells):
+    """Whether it would be without joint limits only."""
+    return not spans(cells) and answers.spans([cell.unlimited for cell in cells])
 
 
 def astray(cell):
@@ -61,9 +66,17 @@ def _head(strengths, characters):
         ),
         "- *follows*: cells whose struck point is displaced along the blow at its first peak.  Must be all.",
         "- *aims*: cells in which that displacement lies within {:g}° of the articulated body's answer,".format(ALONG),
-        "  of those that are not *axial* (within 30° of the bone's own line) nor *limited* (without limits it would).",
+        "  of those that are not *axial* (within 30° of the bone's own line) nor blocked: without joint *limits*, the",
+        "  body's own *flesh*, *legs* of a length (for which the pelvis sinks), the *ground* (floating), or all these",
+        "  *together*, the same blow does aim.  A cell is counted under the first of them.",
+        "  Of the others it is told what turns them.  *clip*: they aim at the answer turned as the clip turns the",
+        "  bone; *arc*: turned besides by half of what the bone turns off the clip, as a chord is off its tangent;",
+        "  *muscles*: without them they aim.",
         "- *grows*: directions in which the peak never falls by more than 5 % from one strength to the next.",
-        "- *spans*: directions in which the strongest peak is at least {:g} times the weakest.".format(GROWS),
+        "- *spans*: directions in which the strongest peak is at least {:g} times the weakest, of those that".format(
+            answers.GROWS
+        ),
+        "  are not *limited*: without joint limits it would be.",
         "- grades of the judge with its frozen thresholds; *held*: those of the bad ones that are so only for the",
         "  struck point's own way, along its bone (*axial*) or along the vertical (*ground*): up, weight ends the way",
         "  after v²/2g, 0.5 to 3 cm at these strengths; down, the legs stand.",
@@ -77,7 +90,8 @@ def _counts(rows):
         every = [cell for cells in table.values() for cell in cells]
         n, m = len(every), len(table)
         grades = [sum(cell.grade == grade for cell in every) for grade in ("good", "less good", "bad")]
-        excused = [sum(cell.excuse == why for cell in every) for why in ("axial", "limits")]
+        excused = [sum(cell.excuse == why for cell in every) for why in EXCUSES]
+        few = sum(map(limited, table.values()))
         aims = sum(cell.off <= ALONG for cell in every)
         figures = [
             "{:.0e}".format(max(cell.velocity for cell in every)),
@@ -85,7 +99,8 @@ def _counts(rows):
             "{}/{}".format(aims, n - sum(excused)),
             *excused,
             "{}/{}".format(sum(map(grows, table.values())), m),
-            "{}/{}".format(sum(map(spans, table.values())), m),
+            "{}/{}".format(sum(map(spans, table.values())), m - few),
+            few,
             *grades,
             sum(cell.held != "" for cell in every),
         ]
@@ -102,8 +117,14 @@ def _kinds(strengths):
     def peaks(cells):
         return " → ".join("{:.1f}".format(100.0 * c.peak) for c in cells) + " cm"
 
+    def unlimited(cells):
+        return "{}; without limits {:.2f} times".format(peaks(cells), cells[-1].unlimited / cells[0].unlimited)
+
     def where(cell):
-        return "{:.0f}°{}".format(cell.off, ", leg stands" if cell.planted else "")
+        return "{:.0f}°{}".format(cell.off, ", " + cell.cause if cell.cause else "")
+
+    def blocked(why):
+        return each(lambda c: c.excuse == why, lambda c: "{:.0f}°, {:.0f}° without".format(c.off, c.left))
 
     return {
         "Initial velocity is not MuJoCo's": each(lambda c: c.velocity >= VELOCITY, lambda c: "%.0e" % c.velocity),
@@ -113,11 +134,16 @@ def _kinds(strengths):
         ),
         "Goes elsewhere, without excuse": each(astray, where),
         "Falls with strength": lambda cells: [] if grows(cells) else [peaks(cells)],
-        "Hardly grows with strength": lambda cells: [] if spans(cells) else [peaks(cells)],
+        "Hardly grows with strength": lambda cells: [] if spans(cells) or limited(cells) else [unlimited(cells)],
         "Graded bad, not held": each(lambda c: c.grade == "bad" and not c.held, lambda c: "; ".join(c.failed[:3])),
         "Axial, goes elsewhere": each(lambda c: c.excuse == "axial", where),
         "Graded bad, held": each(lambda c: c.held != "", lambda c: "{}: {}".format(c.held, "; ".join(c.failed[:3]))),
-        "Blocked by joint limits": each(lambda c: c.excuse == "limits", where),
+        "Blocked by joint limits": blocked("limits"),
+        "Blocked by the body's own flesh": blocked("flesh"),
+        "Blocked by the length of legs that stand": blocked("legs"),
+        "Blocked by the ground": blocked("ground"),
+        "Blocked by several of these together": blocked("together"),
+        "Growth blocked by joint limits": lambda cells: [unlimited(cells)] if limited(cells) else [],
     }
 
 

@@ -1,0 +1,97 @@
+"""Why a struck point goes elsewhere than the articulated body answers: the same blow again, without one thing.
+
+What blocks is an inequality: a range, flesh, legs of a length, the ground.  All else only turns the way.
+"""
+
+from contextlib import ExitStack
+from dataclasses import replace
+from unittest import mock
+
+import numpy as np
+
+from core import flesh, recovery, tuning
+from core.footing import Footing
+from core.progress import run
+from core.react import react
+from core.rotation import conjugate, exp, log, multiply, rotate
+
+from .ways import ALONG, SEEN, between, displacement, first_peak, size, struck
+
+SLACK = 1e-3  # [Hz] of muscles that do nothing
+
+
+def _nothing(*_):
+    return mock.Mock(spec=["add"])
+
+
+def _none(*_):
+    return None
+
+
+def _long_enough(_, limb, clip, p, target):
+    return np.zeros(len(p))
+
+
+def _slack(*told, muscles=tuning.muscles):
+    frequency, ratio = muscles(*told)
+    return np.full_like(frequency, SLACK), ratio
+
+
+BLOCKS = {  # name: what does it, and what stands there instead
+    "limits": ((tuning, "limit", _nothing), (tuning, "balls", _none), (tuning, "end_stops", _none)),
+    "flesh": ((flesh, "between", _none),),
+    "legs": ((Footing, "_lacks", _long_enough),),  # the pelvis sinks for legs that stand and are no longer
+    "ground": ((recovery, "prepare", _none),),  # the body floats
+}
+BLOCKS["together"] = sum(BLOCKS.values(), ())
+MUSCLES = ((tuning, "muscles", _slack),)
+
+
+def excuse(aim, plan, want):
+    """(What blocks a plan's struck point, [deg] that it is off its answer `want` (3,) without that): a name in BLOCKS,
+    "together" where it takes more than one of them; "" where it would go elsewhere all the same."""
+    for name, taken in BLOCKS.items():
+        left = _off(aim, plan, want, taken)
+        if left <= ALONG:
+            return name, left
+    return "", left
+
+
+def cause(aim, plan, reaction, want):
+    """What turns a plan's struck point from its answer, `want` (3,), that nothing blocks.
+
+    "clip": it aims at the answer turned with the struck bone as the clip turns that.  "arc": at this turned once more
+    by half of what the bone turns off the clip, as a chord is off its tangent.  "muscles": without them it would aim.
+    "" = none of these alone.
+    """
+    gone = displacement(aim, reaction)
+    k = first_peak(gone)
+    ours, clips = (q for q, _ in struck(aim, reaction))
+    turned = rotate(multiply(clips[k], conjugate(clips[0])), want)
+    if between(gone[k], turned) <= ALONG:
+        return "clip"
+    half = exp(0.5 * log(multiply(ours[k], conjugate(clips[k]))))
+    if between(gone[k], rotate(half, turned)) <= ALONG:
+        return "arc"
+    return "muscles" if _off(aim, plan, want, MUSCLES) <= ALONG else ""
+
+
+def unlimited(aim, plan):
+    """[m] the largest displacement in SEEN without joint limits."""
+    return float(size(way(aim, plan, BLOCKS["limits"])).max())
+
+
+def _off(aim, plan, want, taken):
+    gone = way(aim, plan, taken)
+    return between(gone[first_peak(gone)], want)
+
+
+def way(aim, plan, taken=()):
+    """`displacement` of a plan with things taken away, simulated for no longer than it is looked at."""
+    situation, hit = plan
+    brief = replace(situation.envelope, mode="hold", simulation=SEEN)
+    with ExitStack() as stack:
+        for place, name, instead in taken:
+            stack.enter_context(mock.patch.object(place, name, instead))
+        reaction = run(react(aim.actor, aim.clip, situation.with_changes(envelope=brief), hit))
+        return displacement(aim, reaction)
