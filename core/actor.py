@@ -14,7 +14,7 @@ import numpy as np
 
 from .anatomy import Anatomy, hinge_axis
 from .bodies import HEIGHT, Bodies
-from .errors import SituationError
+from .errors import SituationError, one_of
 from .model import FIXED, FREE, SPHERICAL, Model, revolute
 from .roles import base_role
 from .rotation import Array, conjugate, multiply, rotate
@@ -165,9 +165,7 @@ class Actor:
                 return self.names.index(bone)
             body = self.first(bone)
             if body < 0:
-                raise SituationError(
-                    f"The rig has no bone or role '{bone}'. Choose one of its {len(self.names)} bones."
-                )
+                raise SituationError(f"The rig has no bone or role '{bone}'. {one_of(self.names, bone)}")
             return body
         for role in alternatives:
             if role in self.names:

@@ -183,12 +183,23 @@ def _anatomical_parents(draft: Draft, role: list[str]) -> np.ndarray:
             continue
         carriers = CARRIERS.get(name, ())
         above = next((j for j in draft.above[i][1:] if draft.role[j] not in ("", "helper")), -1)
-        if not carriers or (above >= 0 and draft.role[above] in (*carriers, name) and _same_side(draft, above, i)):
+        carried = above >= 0 and draft.role[above] in (*carriers, name) and _same_side(draft, above, i)
+        if not carriers or (carried and not _past_spine(draft, above, i)):
             continue
         target = _carrier(draft, role, i)
         if target >= 0:
             parent[i] = target
     return parent if _topological(parent).size == len(parent) else np.array(draft.skeleton.parent, dtype=int)
+
+
+def _past_spine(draft: Draft, above: int, bone: int) -> bool:
+    """Whether an arm hangs from the pelvis though a bone of the spine is nearer."""
+    spine = draft.find("spine")
+    if draft.role[above] != "pelvis" or draft.role[bone] not in ("clavicle", "upper_arm") or not spine:
+        return False
+    x, (head, tail) = draft.skeleton.head[bone], (draft.skeleton.head, draft.skeleton.tail)
+    away = {i: min(float(np.linalg.norm(end[i] - x)) for end in (head, tail)) for i in (above, *spine)}
+    return min(away, key=lambda i: away[i]) != above
 
 
 def _outside(draft: Draft, bone: int) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .errors import ClipError, ModelError
+from .errors import ClipError, ModelError, one_of
 from .rotation import Array, multiply, rotate
 
 
@@ -60,7 +60,7 @@ class Skeleton:
         try:
             return self.names.index(name)
         except ValueError:
-            raise ModelError(f"The armature has no bone '{name}'. Choose one of its {len(self.names)} bones.") from None
+            raise ModelError(f"The armature has no bone '{name}'. {one_of(self.names, name)}") from None
 
 
 @dataclass(frozen=True, eq=False)

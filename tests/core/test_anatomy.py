@@ -115,6 +115,22 @@ def test_feet_on_the_root_and_legs_on_a_body_bone():
     assert roles["PoleTarget.L"] == "helper"
 
 
+def test_arms_on_the_pelvis_are_hung_on_the_spine_beside_them():
+    """As a tyrannosaur's are: its trunk turned and its arms stayed.  Where the pelvis is nearer they stay on it."""
+    high, low = ("pelvis", (0.03, 0, 1.45), (0.18, 0, 1.45)), ("pelvis", (0.03, 0, 0.96), (0.18, 0, 1.0))
+    for clavicle, carrier in ((high, "spine.02"), (low, "pelvis")):
+        skeleton = build(**{"clavicle.L": clavicle})
+        assert parent_name(skeleton, analyse(skeleton), "clavicle.L") == carrier
+        assert parent_name(skeleton, analyse(skeleton), "clavicle.R") == carrier
+
+
+def test_a_bone_that_a_rig_lacks_is_refused_with_those_most_like_it():
+    with pytest.raises(CoreError, match=r"no bone 'spine\.03'\. Choose one of its 22 bones, such as 'spine\.0"):
+        build().index("spine.03")
+    with pytest.raises(CoreError, match=r"no bone 'QQ'\. Choose one of its 22 bones\.$"):
+        build().index("QQ")
+
+
 def test_limbs_without_a_parent_are_hung_where_they_belong():
     skeleton = build(
         **{
