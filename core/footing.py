@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import heels
-from .dynamics import Kinematics
+from .dynamics import Kinematics, centre
 from .forces import Force, Guide, Heels, Muscle, Track, WorldSpring, Wrench
 from .ik import Limb, bend, braced, place, reach
 from .leg_springs import LegSprings
@@ -96,7 +96,7 @@ class Footing:
         spring: tuple[Array, Array],
         muscle: Muscle,
     ) -> list[Force]:
-        """Springs to where the feet are led, and the way of the pelvis.
+        """Springs to where the feet are led, and what leads the weight, as tautly as the pelvis' muscle.
 
         kins: as in `Track.of_clip`.  spring: stiffness and damping (6, 6) of a foot.
         """
@@ -114,8 +114,7 @@ class Footing:
         eased, lever = self._heels(kins[0], tips, shift[1:-1], feet[1:-1])
         stiff, damped = (firm * (own + own[5, 5] * lever) for own in spring)
         mass = float(model.inertia[:, 5, 5].sum())
-        tone = muscle.tone[:, self.base, None, None]
-        own_K, own_D = (x[..., self.base, 3:, 3:] for x in (muscle.stiffness, muscle.damping))
+        taut = np.sqrt(muscle.tone[:, self.base, None]) * np.stack((muscle.rate, muscle.pace), axis=-1)[..., self.base, :]
         pull = mass * self.plan.pulled(0.5 * (grid[1:] + grid[:-1]))
         hips = np.array([limb.upper for limb in self.stance.limbs])
         load = np.zeros((reference.steps, len(hips), 6))
@@ -132,7 +131,7 @@ class Footing:
         return [
             Wrench(hips, np.zeros((len(hips), 3)), load),
             *springs,
-            Guide(self.base, tone * own_K, np.sqrt(tone) * own_D, shift[1:-1], rate[:-1], push),
+            Guide(self.base, mass, centre(kins[0]), taut, (shift[1:-1], rate[:-1]), push),
         ]
 
     def _firm(self, times: Array, hold: Array) -> Array:

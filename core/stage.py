@@ -248,6 +248,7 @@ class Stage:
             self.settings,
             self.hinges,
             self.base,
+            self.footing is not None,
         )
         said = situation.ranges
         range_ = tuning.limit(actor, self.moving, self.inertia, self.hinges, bent, said, 1.0, self.base, upright)

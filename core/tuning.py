@@ -83,11 +83,12 @@ def muscle(
     settings: list[BoneSetting],
     hinges: Hinges,
     base: int,
+    led: bool = False,
 ) -> Muscle:
     """Springs of a frequency and a damping ratio about the joint's own inertia; stiff across a hinge's axis.
 
     kin: of the reference's poses and passing twists.  since: (K,) the time since the blow at each step [s].
-    tone: (K, n) factor on the stiffness then.
+    tone: (K, n) factor on the stiffness then.  led: whether the base travels with the weight, see `forces.Guide`.
     """
     f, ratio = muscles(actor, situation, settings, base, since)
     ratio = accuracy.damped(ratio, actor.masses.mass[actor.order], actor.parent)
@@ -96,6 +97,8 @@ def muscle(
     braced, damped = brace(inertia, hinges)
     K[..., hinges.bodies, :3, :3] += braced
     D[..., hinges.bodies, :3, :3] += damped
+    if led:
+        K[..., base, 3:, 3:] = D[..., base, 3:, 3:] = 0.0
     forward = of_motion(model, kin, reference.acceleration, np.zeros(3))
     n = model.n
     rate, pace = 4.0 * np.pi * ratio * f, 2.0 * np.pi * f

@@ -9,7 +9,7 @@ from .inverse import inverse
 from .kinematics import Kinematics, kinematics, with_twist
 from .light import forward as forward_light
 from .load import Load
-from .momentum import Balance, balance
+from .momentum import Balance, balance, centre
 from .tree import forward as forward_tree
 
 DENSE_UP_TO = 100  # degrees of freedom up to which fewer, larger calls pay for one body; never for a batch
@@ -27,6 +27,7 @@ __all__ = [
     "Kinematics",
     "Load",
     "balance",
+    "centre",
     "coupling",
     "effective_inverse",
     "forward",

@@ -28,12 +28,23 @@ def balance(model: Model, kin: Kinematics, gravity: Array) -> Balance:
     """Momentum, energies and centre of mass of a state."""
     h = apply(kin.I, kin.V)
     total = h.sum(axis=-2)
-    I = kin.I.sum(axis=-3)  # noqa: E741
     mass = float(model.inertia[:, 5, 5].sum())
-    moment = I[..., :3, 3:] / mass
-    com = np.stack((moment[..., 2, 1], moment[..., 0, 2], moment[..., 1, 0]), axis=-1)
+    com = _centre(kin)
     about = total.copy()
     about[..., :3] -= np.cross(com, total[..., 3:])
     world = com + kin.origin
     kinetic = 0.5 * np.einsum("...ni,...ni->...", kin.V, h)
     return Balance(mass, world, about, kinetic, -mass * (world @ np.asarray(gravity)))
+
+
+def centre(kin: Kinematics) -> tuple[Array, Array]:
+    """(..., 3) place and velocity of the centre of mass, world."""
+    mass = kin.I[..., 5, 5].sum(axis=-1)
+    return _centre(kin) + kin.origin, apply(kin.I[..., 3:, :], kin.V).sum(axis=-2) / mass[..., None]
+
+
+def _centre(kin: Kinematics) -> Array:
+    """(..., 3) the centre of mass, shared frame."""
+    whole = kin.I.sum(axis=-3)
+    moment = whole[..., :3, 3:] / whole[..., 5:, 5:]
+    return np.stack((moment[..., 2, 1], moment[..., 0, 2], moment[..., 1, 0]), axis=-1)
