@@ -236,10 +236,11 @@ class Footing:
         return feet[leg] + (free * (pushed - before))[:, None] * side
 
     def _lacks(self, limb: Limb, clip: Array, p: Array, target: Poses) -> Array:
-        """(T,) how much lower a hip must get for its leg to reach, but for what its heel can rise."""
+        """(T,) how much lower a hip must get for its leg to reach, but where its heel rises: one that is steep already,
+        about to leave the ground, pulls nobody down."""
         way = p[:, limb.upper] - target[0]
         sunk = heels.lower(way, _reached(limb, clip, p, target[0], SOFT))
-        before, _ = heels.before(rotate(target[1], self._tip(limb)), way)
+        before, _ = heels.before(rotate(target[1], self._tip(limb)) * [1.0, 1.0, 0.0], way)
         return np.asarray((1.0 - before) * sunk)
 
     def _risen(self, limb: Limb, clip: Array, p: Array, target: Poses, air: Array, hold: Array) -> Poses:
