@@ -54,7 +54,7 @@ class BodyProperties:
     )
     base_frequency: FloatProperty(
         name="Pelvis (Hz)",
-        description="How stiffly the pelvis is drawn to its place in the clip",
+        description="How stiffly the pelvis is turned back, and the weight held to where the feet lead it",
         min=0.0,
         max=200.0,
         soft_max=10.0,

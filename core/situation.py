@@ -56,7 +56,7 @@ class Situation:
     balance answer to the impulse all the same).
     simulate: roles that move by themselves; support: roles that give way below them, left out where the rig forbids it.
     frequency [Hz], ratio: of the trunk's muscles; `taper`: times which each joint further out on a limb is tauter.
-    base_frequency [Hz]: of the pelvis.
+    base_frequency [Hz]: of the pelvis' turning, and of what holds the weight to its way.
     tone: factor on muscles at impact, back to 1 over `recovery` [s]; `falloff`: part of the loss that is left with each
     joint between a muscle and the blow.
     coupled: False = the light-weight simulator, in which bones don't feel each other's motion.
