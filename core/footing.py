@@ -114,7 +114,8 @@ class Footing:
         eased, lever = self._heels(kins[0], tips, shift[1:-1], feet[1:-1])
         stiff, damped = (firm * (own + own[5, 5] * lever) for own in spring)
         mass = float(model.inertia[:, 5, 5].sum())
-        taut = np.sqrt(muscle.tone[:, self.base, None]) * np.stack((muscle.rate, muscle.pace), axis=-1)[..., self.base, :]
+        usual = np.stack((muscle.rate, muscle.pace), axis=-1)[..., self.base, :]
+        taut = np.sqrt(muscle.tone[:, self.base, None]) * usual
         pull = mass * self.plan.pulled(0.5 * (grid[1:] + grid[:-1]))
         hips = np.array([limb.upper for limb in self.stance.limbs])
         load = np.zeros((reference.steps, len(hips), 6))

@@ -46,6 +46,7 @@ class Guide:
     def add(self, load: Load, step: Step) -> None:
         """The force at the base's origin."""
         k, (K, D) = step.k, self._laws(step.reference.kicks)
-        off, drift = (own[k] + way[k] - now for own, way, now in zip(self.clip, self.way, centre(step.kin), strict=True))
+        now, clip, way = centre(step.kin), self.clip, self.way
+        off, drift = (clip[i][k] + way[i][k] - now[i] for i in (0, 1))
         force = K[k] * off + D[k] * drift + self.push[k]
         load.force[..., self.body, 3:] += apply(step.kin.R[..., self.body, :, :].swapaxes(-1, -2), force)
