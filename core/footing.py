@@ -13,8 +13,8 @@ from .model import Model
 from .plan import Plan
 from .reference import Reference, to_world
 from .resample import linear
-from .rotation import Array, conjugate, cross, exp, multiply, rotate, slerp
-from .sides import least
+from .rotation import Array, conjugate, exp, multiply, rotate, slerp
+from .sides import beside, least
 from .spatial import apply
 from .stance import Stance
 from .support import smooth
@@ -171,9 +171,11 @@ class Footing:
         clip: its world poses at the times (T,).  joints: (T, n, 4), at: (T, n, 3) joint poses of the reaction besides
         the plan.  part: (n,) of the reaction that shows; feet stand whatever shows of their legs.
         """
-        way, feet, hold = self.plan.at(times)
         shows = part[self.base]
-        way, feet = shows * way, shows * feet
+        hastened = [shows * self.stance.at(x, times) for x in (self.plan.hastened, self.plan.turned)]
+        own, clip = clip, self._hastened(clip, *hastened)
+        way, feet, hold = self.plan.at(times)
+        way, feet = shows * way, shows * feet - hastened[0]
         joints, at = joints.copy(), at.copy()
         for limb in self.stance.limbs:
             knee = multiply(conjugate(clip[0][:, model.parent[limb.lower]]), clip[0][:, limb.lower])
@@ -195,10 +197,17 @@ class Footing:
         at[:, self.base] += way if up < 0 else rotate(conjugate(q[:, up]), way)
         for i, limb in limbs:
             target, turn = self._risen(limb, clip[1], p, targets[i], swings[:, i], hold[:, i])
-            swing, lower = reach(limb, q, p, target, bend(limb, *clip))
+            swing, lower = reach(limb, q, p, target, bend(limb, *own))
             turn = slerp(turn, multiply(lower, q[:, limb.end]), swings[:, i])  # in the air an ankle goes with its leg
             place(model, limb, q, joints, swing, lower, turn)
         return to_world(model, joints, at)
+
+    def _hastened(self, clip: Poses, way: Array, turn: Array) -> Poses:
+        """The clip's world poses, but for feet a way (T, L, 3) and turns (T, L, 3) off it."""
+        q, p = (x.copy() for x in clip)
+        p[:, self.feet] += way
+        q[:, self.feet] = multiply(exp(turn), q[:, self.feet])
+        return q, p
 
     def _target(self, limb: Limb, clip: Poses, own: Poses, way: Array, hold: Array) -> Poses:
         """Place (T, 3) and rotation (T, 4) of a foot: the clip's, led off it, as far as it is held."""
@@ -224,17 +233,13 @@ class Footing:
         as in the clip or as legs are thick.  clip, p: (T, n, 3) world positions.  feet: of all."""
         limbs = self.stance.limbs
         hips = p[:, [limb.upper for limb in limbs]]
-        others = [i for i in range(len(limbs)) if i != leg]
-        other = min(others, key=lambda i: float(np.linalg.norm(hips[0, i] - hips[0, leg])))
-        side = (hips[:, leg] - hips[:, other]) * [1.0, 1.0, 0.0]
-        wide = np.linalg.norm(side, axis=-1)
-        side /= np.maximum(wide, 1e-12)[:, None]
-        ahead = cross(np.array([[0.0, 0.0, 1.0]]), side)
-        ways = clip[:, limbs[leg].end] - clip[:, limbs[other].end], feet[leg] - feet[other]
-        own, room = (np.einsum("ti,ti->t", way, side) for way in ways)
-        most = [np.minimum(own, least(np.einsum("ti,ti->t", way, ahead), wide)) for way in ways]
-        before, pushed = (GIVES * np.logaddexp(0.0, (m - x) / GIVES) for m, x in zip(most, (own, room), strict=True))
-        return feet[leg] + (free * (pushed - before))[:, None] * side
+        other = int(self.stance.beside[0][0, leg])
+        both = [limbs[i].end for i in (leg, other)]
+        places = (clip[:, both[0]], clip[:, both[1]]), (feet[leg], feet[other])
+        clips, own = (beside((hips[:, leg], hips[:, other]), each) for each in places)
+        short = [np.minimum(clips.room, least(each.along, each.wide)) - each.room for each in (clips, own)]
+        before, pushed = (GIVES * np.logaddexp(0.0, x / GIVES) for x in short)
+        return feet[leg] + (free * (pushed - before))[:, None] * np.pad(own.way, ((0, 0), (0, 1)))
 
     def _lacks(self, limb: Limb, clip: Array, p: Array, target: Poses) -> Array:
         """(T,) how much lower a hip must get for its leg to reach, but where its heel rises: one that is steep already,
@@ -289,6 +294,6 @@ def _reached(limb: Limb, clip: Array, p: Array, target: Array, softness: Array |
     way = p[:, limb.upper] - target
     soft = np.maximum(softness * np.linalg.norm(way - own, axis=-1), 1e-12)
     d = np.linalg.norm(way, axis=-1)
-    clips = np.linalg.norm(own, axis=-1)
+    clips = np.minimum(np.linalg.norm(own, axis=-1), length)
     most = clips + STRETCH * np.maximum(STRAIGHT * length - clips, 0.0)
     return np.asarray(d - soft * np.logaddexp(0.0, (d - most) / soft))

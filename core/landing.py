@@ -1,11 +1,23 @@
 """How feet are lifted in steps of our own, and where those land that the clip puts down, when the weight over them is
 off the clip's."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from . import haste
+from .plan import CLOSED, Span
 from .rotation import Array
+from .sides import APART, CROSSED, abreast, least, side
 from .stance import REST, Stance
-from .support import norm
+from .support import ease, nearest, norm
+from .weight import Weight
+
+OUT = 0.01  # [m] that counts as off the clip
+NOTICE = 0.1  # [s] from a blow to the first decision
+LATE = 0.1  # [s] before it lands in which a foot's goal stays
+QUICK = 4.5  # [1/s] lengths of its leg that a foot goes at most to get round the other
+HOME = 1.0  # [s] before the end from where feet that all stand go home whatever the balance
 
 FREE = 0.03  # [m] that the pressure under a foot makes up for without the foot being put elsewhere
 BACK, WALK = 0.6, 1.2  # of what is off that a foot brings home until the next one lands, and [m/s] at most
@@ -58,15 +70,20 @@ def is_last(stance: Stance, due: int, leg: int, last: int) -> bool:
     return not own and not 0 <= again <= last
 
 
-def reached(stance: Stance, k: int, leg: int, goal: Array, x: Array) -> Array:
+def reached(stance: Stance, k: int, leg: int, goal: Array, x: Array, wide: float) -> Array:
     """The goal (2,), or as far as the leg gets at sample k with the weight at x (2,): STRIDE from under it, and no
-    farther from its hip, sunk a little, than it is long, or than it gets in the clip."""
+    farther from its hip, sunk a little, than it is long, or than it gets in the clip, which is so wide [m]."""
     length = float(stance.length[leg])
     goal = x + _within(goal - x, STRIDE * length)
     own = stance.ankle[k, leg] - stance.hip[k, leg]
     high = abs(float(own[2])) - SUNK * length
     far = float(np.sqrt(max(length**2 - high**2, 0.0)))
-    return np.asarray(x - own[:2] + _within(own[:2] + goal - x, max(far, norm(own[:2]))))
+    return np.asarray(x - own[:2] + _within(own[:2] + goal - x, max(far, wide)))
+
+
+def stride(stance: Stance, k: int, leg: int) -> float:
+    """[m] that a foot is from under its hip at a sample."""
+    return norm((stance.ankle - stance.hip)[k, leg, :2])
 
 
 def _within(way: Array, most: float) -> Array:
@@ -80,3 +97,129 @@ def swung(at: Array, v: Array, goal: Array, left: float, h: float) -> tuple[Arra
     a = 6.0 * way / left**2 - 4.0 * v / left
     j = -12.0 * way / left**3 + 6.0 * v / left**2
     return at + h * v + h * h * (a / 2.0 + h * j / 6.0), v + h * (a + h * j / 2.0)
+
+
+class Lander(Weight):
+    """A body whose feet in the air come down where they catch its weight.
+
+    knocks: see `Struck`.  across: (L,) bool, feet beyond the other.  clip: the stance before any foot is hastened,
+    hasty: (L,) the sample at which the clip has the one land that was hastened last.
+    """
+
+    def __init__(self, stance: Stance, give: Array, blows: Sequence[Span], knocks: Array) -> None:
+        super().__init__(stance, give, blows)
+        legs = len(stance.limbs)
+        self.knocks, self.across = knocks, np.zeros(legs, dtype=bool)
+        self.clip, self.hasty = stance, np.full(legs, -1)
+
+    def aim(self, k: int) -> None:
+        """Where the feet that the clip has in the air at sample k are to land, and when."""
+        for leg in map(int, np.flatnonzero(~self.stance.down[k] & (self.since < 0))):
+            self.due[leg] = due = self.stance.lands(k, leg)
+            if due < 0 or (due - k) * self.h < LATE or self.stance.times[k] < self.blow - 1e-6:
+                continue
+            last = self.sample(self.end - CLOSED)
+            leads = self.stays and self.stance.next_landing(due) <= last  # the other foot will come to it
+            if not leads and is_last(self.stance, due, leg, last):
+                self.goal[leg] = self.home
+                continue
+            self._hasten(k, leg)
+            self.due[leg] = due = self.stance.lands(k, leg)
+            goal = self._caught(k, leg, due, *self.foreseen(k, due))
+            self.goal[leg] = self._leaving_room(due, leg, self.apart(due, leg, goal), last)
+            if self.across[leg]:
+                self.aside = self.goal[leg] - goal
+
+    def _leaving_room(self, due: int, leg: int, goal: Array, last: int) -> Array:
+        """The goal (2,) of a foot of two, but where it gets round the other again that goes home next, for good."""
+        if len(self.feet) != 2 or self.stays:
+            return goal
+        then = self.stance.lands(self.stance.stays(due, 1 - leg), 1 - leg)
+        if then < 0 or not is_last(self.stance, then, 1 - leg, last):
+            return goal
+        feet = np.tile(self.home, (2, 1))
+        feet[leg] = goal
+        return self._beside(then, leg, feet, self._room(then, 1 - leg, feet))
+
+    def _caught(self, k: int, leg: int, due: int, x: Array, v: Array) -> Array:
+        """(2,) where a foot catches the weight that is due at a sample, weight and velocity then being x, v (2,)."""
+        stance = self.stance
+        off = x + v / float(stance.pace[due]) - self.home
+        size = norm(off)
+        far = part(size) * (1.0 if self.stays else beyond(stance, due, size, self.end - HOME))
+        wide = stride(self.clip, self.clip.lands(k, leg), leg)
+        return reached(stance, due, leg, self.home + far * off + self.knocks[k, leg], x, wide)
+
+    def _hasten(self, k: int, leg: int) -> None:
+        """A foot in the air lands sooner, by how much nearer the feet are to the capture point then; of two, while the
+        other stands, and not one that is struck."""
+        stance, due = self.stance, self.stance.lands(k, leg)
+        waits = len(self.feet) != 2 or stance.stays(k, 1 - leg) <= due or due <= self.hasty[leg]
+        if due < 0 or waits or not self.noticed(k) or self.give[self.hit :, leg].min(initial=1.0) < 1.0:
+            return
+        soonest = haste.soonest(stance, k, leg)
+        early = due - int(soonest / self.h)
+        x, v = self.foreseen(k, early)
+        capture = x + v / float(stance.pace[early])
+        alone = self._beyond(early, np.arange(2) != leg, self.feet, capture)
+        if early == due or alone == 0.0:
+            return
+        self.stance = haste.hastened(stance, k, leg, soonest)
+        feet = self.feet.copy()
+        feet[leg] = self.apart(early, leg, self._caught(k, leg, early, x, v))
+        helps = 1.0 - self._beyond(early, np.ones(2, dtype=bool), feet, capture) / alone
+        by = soonest * ease(alone / (STRIDE * float(stance.length[leg]))) * ease(2.0 * helps)
+        self.stance = stance
+        if by >= self.h:
+            self.stance, self.hasty[leg] = haste.hastened(stance, k, leg, by), due
+
+    def _beyond(self, k: int, legs: np.ndarray, feet: Array, capture: Array) -> float:
+        """[m] that the capture point (2,) is farther out than the legs (L,) bool press at sample k."""
+        out = norm(capture - nearest(self.pressure_points(k, legs, feet), capture))
+        return max(out - self.round(k), 0.0)
+
+    def apart(self, k: int, leg: int, goal: Array, passes: bool = False) -> Array:
+        """The goal, but on the leg's own side of the other as far as the clip's foot is there, or, well before it or
+        behind it, as far across as legs get past each other; from across it first goes back to its side, and so does
+        one that has yet to pass the other."""
+        feet = self.feet.copy()
+        feet[leg] = goal
+        if passes or self.across[leg]:
+            return self._beside(k, leg, feet, APART)
+        return self._beside(k, leg, feet, self._room(k, leg, feet))
+
+    def clear(self, k: int, leg: int) -> float:
+        """[m] that a foot still has to go aside to pass the other."""
+        own, room = (float(side(self.stance, k, leg, at).room) for at in (np.zeros_like(self.feet), self.feet))
+        return min(own, APART) - room
+
+    def _room(self, k: int, leg: int, feet: Array) -> float:
+        """[m] that a foot which lands at sample k must have on its own side, feet (L, 2) off the clip's: below 0 it
+        may be across."""
+        there = side(self.stance, k, leg, feet)
+        return max(float(least(there.along, there.wide)), -self._across(k, leg))
+
+    def _across(self, k: int, leg: int) -> float:
+        """[m] that it may be across: what the other one gets round it until it passes next."""
+        stance, other = self.stance, 1 - leg
+        most = CROSSED * float(stance.length[leg])
+        leaves = stance.stays(k, other) if len(self.feet) == 2 else len(stance.times)
+        if leaves == len(stance.times):
+            return most
+        lands = stance.lands(leaves, other)
+        passes = abreast(stance, leaves, lands if lands >= 0 else len(stance.times), other, np.zeros((2, 2)))
+        first = int(np.argmax(np.append(passes, True)))
+        return min(most, max(QUICK * float(stance.length[other]) * first * self.h - APART, 0.0))
+
+    def _beside(self, k: int, leg: int, feet: Array, room: float) -> Array:
+        """(2,) a foot's place, feet (L, 2) off the clip's, but so far [m] or as in the clip on its own side."""
+        there, own = (side(self.stance, k, leg, at) for at in (feet, np.zeros_like(feet)))
+        return np.asarray(feet[leg] + there.way * max(min(room, float(own.room)) - float(there.room), 0.0))
+
+    def noticed(self, k: int) -> bool:
+        """Whether feet answer the last blow already."""
+        return bool(self.stance.times[k] >= self.blow + NOTICE - 1e-6)
+
+    def sample(self, time: float) -> int:
+        """The first one from a time [s] on."""
+        return int(np.ceil((time - float(self.stance.times[0])) / self.h - 1e-6))

@@ -11,6 +11,7 @@ import numpy as np
 
 from .resample import cubic, linear
 from .rotation import Array
+from .stance import Stance
 from .support import ease
 
 CLOSE, CLOSED = 0.55, 0.2  # [s] before the end from where on what is left off fades, and when nothing is left
@@ -70,15 +71,19 @@ class Move:
 class Plan:
     """Deviations from the clip at its stance's samples: shift (K, 3) of the weight, feet (K, L, 3).
 
+    stance: the clip's, with the feet that land sooner.
+
     rate: (K, 3) and speed: (K, L, 3) of them [m/s].
     pull: (K, 3) what the ground adds to the weight's acceleration [m/s^2].
     hold: (K, L) how firmly a foot is kept to its place, 0 = not at all.  lift: (K, L) how high it is off its ground in
-    a step of ours [m]; `feet` have it in them, and what that ground is higher by.  moves: what was stepped.
+    a step of ours [m]; `feet` have it in them, and what that ground is higher by.  hastened: (K, L, 3) how
+    far feet are off the clip's because they land sooner [m], which `feet` have in them, too, turned: (K, L, 3) by how
+    much they turn for it [rad].  moves: what was stepped.
     lost: [s] when the balance could not be saved, or None.  astray: whether feet or weight are not home in time, so
     that they slide there.
     """
 
-    times: Array
+    stance: Stance
     shift: Array
     rate: Array
     feet: Array
@@ -86,9 +91,16 @@ class Plan:
     pull: Array
     hold: Array
     lift: Array
+    hastened: Array
+    turned: Array
     moves: tuple[Move, ...] = ()
     lost: float | None = None
     astray: bool = False
+
+    @property
+    def times(self) -> Array:
+        """(K,) [s]"""
+        return self.stance.times
 
     @property
     def last(self) -> Array:

@@ -13,20 +13,32 @@ THICK = 0.6  # of the way between the hips that legs are thick together; by eye
 
 
 class Side(NamedTuple):
-    """Where a foot is beside the nearest other: room [m] on its own side of it, along [m] before it or behind it,
-    wide [m] between their hips, and the way (2,) to its own side."""
+    """Where feet are beside another: room (...) [m] on their own side of it, along (...) [m] before it or behind it,
+    wide (...) [m] between their hips, and the way (..., 2) to their own side."""
 
-    room: float
-    along: float
-    wide: float
+    room: Array
+    along: Array
+    wide: Array
     way: Array
+
+
+def beside(hips: tuple[Array, Array], feet: tuple[Array, Array]) -> Side:
+    """Of places (..., 2 or more) of hips and feet in the world, each of the leg's own and of the other's."""
+    apart, to = ((own - other)[..., :2] for own, other in (hips, feet))
+    wide = np.linalg.norm(apart, axis=-1)
+    return _seen(to, wide, apart / np.maximum(wide, 1e-12)[..., None])
+
+
+def _seen(to: Array, wide: Array, way: Array) -> Side:
+    """Of feet that are so far from the others (..., 2), of hips so far apart (...), seen along a way (..., 2)."""
+    room = np.einsum("...i,...i->...", to, way)
+    return Side(room, to[..., 1] * way[..., 0] - to[..., 0] * way[..., 1], wide, way)
 
 
 def side(stance: Stance, k: int, leg: int, feet: Array) -> Side:
     """Of a leg's foot at sample k, feet (L, 2) off the clip's."""
     other, wide, way = (told[k, leg] for told in stance.beside)
-    to = stance.ankle[k, leg, :2] + feet[leg] - stance.ankle[k, other, :2] - feet[other]
-    return Side(float(to @ way), float(to[1] * way[0] - to[0] * way[1]), float(wide), way)
+    return _seen(stance.ankle[k, leg, :2] + feet[leg] - stance.ankle[k, other, :2] - feet[other], wide, way)
 
 
 def least(along: Array | float, wide: Array | float) -> Array:
@@ -39,11 +51,8 @@ def least(along: Array | float, wide: Array | float) -> Array:
     return np.minimum(APART, wide - np.abs(along) * np.sqrt(THICK**-2 - 1.0))
 
 
-def passes(stance: Stance, k: int, leg: int, feet: Array) -> int:
-    """Samples from k on until a foot of two comes to where the other stands, feet (2, 2) off the clip's."""
-    hips, ankles = stance.hip[k, :, :2], stance.ankle[k:, :, :2] + feet
-    wide = hips[leg] - hips[1 - leg]
-    to = ankles[:, leg] - ankles[:, 1 - leg]
-    size = float(np.linalg.norm(wide))
-    there = least((to[:, 1] * wide[0] - to[:, 0] * wide[1]) / max(size, 1e-12), size) >= APART
-    return int(np.argmax(there)) if there.any() else len(there)
+def abreast(stance: Stance, k: int, due: int, leg: int, feet: Array) -> np.ndarray:
+    """(due - k,) bool: when from sample k on a foot of two passes the other, feet (2, 2) off the clip's."""
+    ankles = stance.ankle[k:due, :, :2] + feet
+    seen = _seen(ankles[:, leg] - ankles[:, 1 - leg], *(told[k, leg] for told in stance.beside[1:]))
+    return np.asarray(least(seen.along, seen.wide) >= APART)

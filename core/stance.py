@@ -38,7 +38,8 @@ class Stance:
     clip's weight is pushed; deviations of the weight are balanced against it.
     treads: (C, 3) where an ankle stands on stairs, one for each contact; none on slopes.
     grade: (2,) by how much the ground rises along x and y, where the clip climbs; level, low and height are off it.
-    hip, ankle: (K, L, 3) world.  length: (L,) of the legs [m].  pace: (K,) of the inverted pendulum [1/s].
+    hip, ankle: (K, L, 3) world, turn: (K, L, 4) of the feet.  ground: (2,) its velocity [m/s].  length: (L,) of the
+    legs [m].  pace: (K,) of the inverted pendulum [1/s].
     parties: legs that step together, so that the others can bear the weight: of four the diagonals, else one by one.
     toed: (L,) bool, feet that stand on their toes, as those of dogs: no heel meets the ground.
     """
@@ -54,6 +55,8 @@ class Stance:
     nominal: Array
     hip: Array
     ankle: Array
+    turn: Array
+    ground: Array
     length: Array
     pace: Array
     parties: tuple[tuple[int, ...], ...]
@@ -206,7 +209,6 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
     bones = np.array([[limb.upper, limb.lower, limb.end] for limb in limbs])
     joints = motion.p[:, bones]
     length = np.linalg.norm(np.diff(joints, axis=2), axis=-1).sum(axis=-1).mean(axis=0)
-    pace = np.sqrt(abs(float(actor.gravity[2])) / height)
     return Stance(
         motion.times,
         tuple(limbs),
@@ -219,8 +221,10 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
         nominal,
         joints[:, :, 0],
         joints[:, :, 2],
+        motion.q[:, bones[:, 2]],
+        stand.speed,
         length,
-        pace,
+        np.sqrt(abs(float(actor.gravity[2])) / height),
         _parties([actor.roles[limb.end] for limb in limbs]),
         low,
         grade,

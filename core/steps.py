@@ -12,45 +12,40 @@ import numpy as np
 
 from . import landing
 from .dip import dip
+from .haste import off
+from .landing import OUT, Lander
 from .plan import CLOSED, Move, Plan, Span, Struck, closing
 from .rotation import Array
-from .sides import APART, CROSSED, least, passes, side
+from .sides import abreast, side
 from .stance import Stance
 from .support import ahead, fall, nearest, norm
-from .weight import ROUND, Weight
+from .weight import ROUND
 
-OUT = 0.01  # [m] that counts as off the clip
-NOTICE = 0.1  # [s] from a blow to the first decision
 SWING, LEG, FARTHER = 0.28, 0.9, 0.1  # [s] that a step takes of a leg of this length [m], and more per metre of way
 BRISK = 0.2  # [s] that it takes at least
 STRAINED = 0.4  # of a leg's length that feet are away from under the weight before they follow
-QUICK = 4.5  # [1/s] lengths of its leg that a foot goes at most to get round the other
-LATE = 0.1  # [s] before it lands in which a foot's goal stays
 MISSED = 2.0  # [m] that a step may be longer for each by which it catches the weight better
-HOME = 1.0  # [s] before the end from where feet that all stand go home whatever the balance
 ADRIFT = 0.15  # [m] that the weight may be off when the end comes near
 LOST = 0.8  # of its height that the weight may be away from the feet before the body falls
 Choice = tuple[float, tuple[int, ...], Array, float]
 
 
-class Walker(Weight):
+class Walker(Lander):
     """The weight and the feet of a body while it looks for its balance; one `advance` per sample.
 
     push: (B, K, 2) change of the weight's velocity by each blow in each sample [m/s].  struck: what blows do to legs.
     blows: in order.  What happens before a blow doesn't know of it.
-    rise: (L,) to which a step goes [m], swept: (L,) bool, one that a blow began.  across: (L,) bool, feet beyond the
-    other.  pull: (2,) the ground's [m/s^2].
+    rise: (L,) to which a step goes [m], swept: (L,) bool, one that a blow began.  pull: (2,) the ground's [m/s^2].
     swing: [s] that a step takes.  lost: [s] when the balance was.
     """
 
     def __init__(self, stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> None:
-        super().__init__(stance, 1.0 - struck.weak, blows)
-        self.push, self.knocks, self.sweeps = push, struck.knocks, struck.sweeps
+        super().__init__(stance, 1.0 - struck.weak, blows, struck.knocks)
+        self.push, self.sweeps = push, struck.sweeps
         legs = len(stance.limbs)
         self.rise, self.swept, self.pull = np.zeros(legs), np.zeros(legs, dtype=bool), np.zeros(2)
         self.moves: list[Move] = []
         self.swing = max(SWING * float(np.sqrt(stance.length.mean() / LEG)), BRISK)
-        self.across = np.zeros(legs, dtype=bool)
         self.lost: float | None = None
         self.astray = False  # not home when the end comes near
 
@@ -69,7 +64,7 @@ class Walker(Weight):
             if norm(self.x - points[0]) > far and norm(self.x - nearest(points, self.x)) > far:
                 self.lost = float(stance.times[k])
                 return
-            if stance.times[k] >= self.blow + NOTICE - 1e-6:
+            if self.noticed(k):
                 self._decide(k, carries, points, capture)
             x, v = fall(self.x, self.v, p, pace, h)
         elif not stance.floats[k]:
@@ -84,7 +79,7 @@ class Walker(Weight):
         self.moved[1:, 1] += push[1:]
         push = push.sum(axis=0)
         self.x, self.v = x + 0.5 * h * push, v + push
-        self._aim(k)
+        self.aim(k)
         self._swing(k)
         self._close(k)
 
@@ -110,12 +105,9 @@ class Walker(Weight):
 
     def _fade(self, k: int) -> np.ndarray:
         """(L,) bool, feet that go home with the rest: all but those on the ground that have a step to come."""
-        last = self._sample(self.end - CLOSED)
+        last = self.sample(self.end - CLOSED)
         steps = [self.stance.stays(k, leg) < last for leg in range(len(self.feet))]
         return ~(self.stands(k) & np.array(steps))
-
-    def _sample(self, time: float) -> int:
-        return int(np.ceil((time - float(self.stance.times[0])) / self.h - 1e-6))
 
     def rates(self, k: int) -> tuple[Array, Array]:
         """(2,) of the weight and (L, 3) of the feet at sample k [m/s], but for the lift of steps."""
@@ -133,7 +125,7 @@ class Walker(Weight):
     def is_home(self, k: int) -> bool:
         """Whether nothing will be off home any more from sample k on."""
         later = any(blow.start > self.stance.times[k] + 1e-6 for blow in self.blows)
-        return not later and k > self._sample(self.end - CLOSED) and bool((self.since < 0).all())
+        return not later and k > self.sample(self.end - CLOSED) and bool((self.since < 0).all())
 
     def _land(self, k: int) -> None:
         """Feet that come down at this sample."""
@@ -147,28 +139,7 @@ class Walker(Weight):
         self.since[own] = -1
         self.due[own | clips] = -1
         for leg in np.flatnonzero(self.stands(k) & self.feet.any(axis=1).any()):
-            self.across[leg] = len(self.feet) == 2 and side(self.stance, k, int(leg), self.feet).room < 0.0
-
-    def _aim(self, k: int) -> None:
-        """Where the feet that the clip has in the air are to land."""
-        stance = self.stance
-        for leg in map(int, np.flatnonzero(~stance.down[k] & (self.since < 0))):
-            self.due[leg] = due = stance.lands(k, leg)
-            if due < 0 or (due - k) * self.h < LATE or stance.times[k] < self.blow - 1e-6:
-                continue
-            last = self._sample(self.end - CLOSED)
-            leads = self.stays and stance.next_landing(due) <= last  # the other foot will come to it
-            if not leads and landing.is_last(stance, due, leg, last):
-                self.goal[leg] = self.home
-                continue
-            x, v = self.foreseen(k, due)
-            off = x + v / float(stance.pace[due]) - self.home
-            size = norm(off)
-            part = landing.part(size) * (1.0 if self.stays else landing.beyond(stance, due, size, self.end - HOME))
-            goal = landing.reached(stance, due, leg, self.home + part * off + self.knocks[k, leg], x)
-            self.goal[leg] = self._apart(due, leg, goal)
-            if self.across[leg]:
-                self.aside = self.goal[leg] - goal
+            self.across[leg] = len(self.feet) == 2 and self.clear(k, int(leg)) > OUT
 
     def _decide(self, k: int, carries: np.ndarray, points: Array, capture: Array) -> None:
         """Lift feet where all stand: to catch the weight, or to go home."""
@@ -201,10 +172,10 @@ class Walker(Weight):
         """Feet that are knocked off the ground, on their own side."""
         for leg, _, due, way in (sweep for sweep in self.sweeps if sweep.start == k):
             aloft = self.since[leg] >= 0
-            goal = self._apart(k, leg, (self.goal if aloft else self.feet)[leg] + way)
+            goal = self.apart(k, leg, (self.goal if aloft else self.feet)[leg] + way)
             if not aloft:
                 self._lift(k, leg, goal, due, True)
-            elif (self.due[leg] - k) * self.h > LATE:  # in the air already it lands elsewhere, when it would have
+            elif (self.due[leg] - k) * self.h > landing.LATE:  # it lands elsewhere, when it would have
                 self.goal[leg] = goal
                 step = max(i for i, move in enumerate(self.moves) if move.leg == leg)
                 self.moves[step] = replace(self.moves[step], way=(float(goal[0]), float(goal[1])))
@@ -229,9 +200,13 @@ class Walker(Weight):
             there = ahead(capture, on + ROUND * way, pace, seconds)
             far = max(float(((there - stands + stance.nominal[k]) @ way).min()) + ROUND, 0.0)
             x = fall(self.x, self.v, on, pace, seconds)[0]
-            goals = np.array([landing.reached(stance, k, leg, self.feet[leg] + far * way, x) for leg in legs])
+            wide = [landing.stride(stance, k, leg) for leg in legs]
+            ways = [self.feet[leg] + far * way for leg in legs]
+            goals = np.array(
+                [landing.reached(stance, k, *each) for each in zip(legs, ways, [x] * len(legs), wide, strict=True)]
+            )
             if len(legs) == 1:  # those of a diagonal may cross the others, which come after
-                goals[0] = self._apart(k, legs[0], goals[0])
+                goals[0] = self.apart(k, legs[0], goals[0])
             most = float(np.linalg.norm(goals - feet, axis=-1).max())
             seconds = self.swing + FARTHER * most
         after = np.concatenate((points, stands - stance.nominal[k] + goals - feet))
@@ -242,19 +217,9 @@ class Walker(Weight):
         points = self.pressure_points(k, carries & ~np.isin(np.arange(len(carries)), legs))
         return points, ahead(capture, self.pressure(k, points, capture, self.x), float(self.stance.pace[k]), self.swing)
 
-    def _apart(self, k: int, leg: int, goal: Array) -> Array:
-        """The goal, but on the leg's own side of the other as far as the clip's foot is there, or, well before it or
-        behind it, as far across as legs get past each other; from across it first goes back to its side."""
-        feet = self.feet.copy()
-        feet[leg] = goal
-        there, own = side(self.stance, k, leg, feet), side(self.stance, k, leg, np.zeros_like(feet)).room
-        most = -CROSSED * float(self.stance.length[leg])
-        room = APART if self.across[leg] else max(float(least(there.along, there.wide)), most)
-        return np.asarray(goal + there.way * max(min(room, own) - there.room, 0.0))
-
     def _can_go_home(self, k: int, legs: tuple[int, ...], carries: np.ndarray, capture: Array) -> bool:
         """Whether the weight will be over the feet when these are home."""
-        if self.stance.times[k] > self.end - HOME:
+        if self.stance.times[k] > self.end - landing.HOME:
             return True
         points, there = self._without(k, legs, carries, capture)
         back = self.stance.soles[k, np.isin(self.stance.owner, legs)] + self.home - self.stance.nominal[k]
@@ -262,19 +227,34 @@ class Walker(Weight):
 
     def _swing(self, k: int) -> None:
         """Move the feet in the air: to where they land, at rest there."""
-        for leg in np.flatnonzero(self.due >= 0):
+        for leg in map(int, np.flatnonzero(self.due >= 0)):
             left = (self.due[leg] - k) * self.h
             if self.since[leg] >= 0:
                 done = (k - self.since[leg]) / max(self.due[leg] - self.since[leg], 1)
                 if done < 0.12:
                     continue
                 left -= 0.05 * (self.due[leg] - self.since[leg]) * self.h
-            if self.across[leg]:
-                soonest = norm(self.goal[leg] - self.feet[leg]) / (QUICK * float(self.stance.length[leg]))
-                left = min(left, max(passes(self.stance, k, int(leg), self.feet) * self.h, soonest))
+            place, due = self.goal[leg], int(self.due[leg])
+            passes = abreast(self.stance, k, due, leg, self.feet) if len(self.feet) == 2 else np.zeros(1, dtype=bool)
+            if passes.any() or self.across[leg]:
+                place, left = self._past(k, leg, left, int(np.argmax(np.append(passes, True))) * self.h)
             at, v = self.place[leg], self.velocity[leg]
-            goal = np.array([*self.goal[leg], self.stance.risen(int(self.due[leg]), int(leg), self.goal[leg])])
+            goal = np.array([*place, self.stance.risen(due, leg, place)])
             at[:], v[:] = (goal, 0.0) if left <= self.h else landing.swung(at, v, goal, left, self.h)
+
+    def _past(self, k: int, leg: int, left: float, first: float) -> tuple[Array, float]:
+        """Where a foot that passes the other in a time [s] is to go first, and how long it has: to its own side, and
+        along its way home as far as it gets by then."""
+        place = self.apart(int(self.due[leg]), leg, self.goal[leg], True)
+        if not self.across[leg]:
+            return place, left
+        quick, way = landing.QUICK * float(self.stance.length[leg]), place - self.feet[leg]
+        if norm(way) <= quick * first:
+            return place, min(left, first)
+        out = side(self.stance, k, leg, self.feet).way
+        aside = max(self.clear(k, leg), 0.0)
+        soon = min(left, max(first, aside / quick))
+        return self.feet[leg] + aside * out + (way - (way @ out) * out) * (soon / max(left, self.h)), soon
 
     def lift(self, k: int) -> tuple[Array, Array]:
         """(L,) height of the feet in steps of our own [m], and its rate [m/s]."""
@@ -309,5 +289,7 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
     shift[:, 2], rate[:, 2], pull[:, 2] = dip(stance, struck, blows)
     for way in (shift, rate):  # up and down the clip's own slope
         way[..., 2] += way[..., :2] @ stance.grade
+    way, pace, turn = off(stance, walker.stance)
     moves, lost, astray = tuple(walker.moves), walker.lost, walker.astray
-    return Plan(stance.times, shift, rate, feet, speed, pull, hold, lift, moves, lost, astray)
+    led = (feet + way, speed + pace)
+    return Plan(walker.stance, shift, rate, *led, pull, hold, lift, way, turn, moves, lost, astray)

@@ -13,6 +13,8 @@ from ..rotation import EYE, Array, skew, vector
 from ..spatial import apply, apply_T
 from .step import INERTIA, Step
 
+EASED = 0.05  # [rad] of a heel's turn in which its damping goes over; its stiffness may change at once, at no turn
+
 
 @dataclass(frozen=True, eq=False)
 class Track:
@@ -95,16 +97,17 @@ class WorldSpring:
         return {}
 
     def _laws(self, kicks: Array) -> tuple[Array, Array]:
-        """(K, m, 3, 6, 6) stiffness, damping and impedance in steps (K,) of these lengths [s], without and with heels
-        that give way."""
+        """(K, m, 2, 2, 6, 6) stiffness and damping, and the impedance that each is in steps (K,) of these lengths [s],
+        without and with heels that give way."""
         key = kicks.tobytes()
         if key not in self._known:
             h = kicks[:, None, None, None]
             springs = [(self.stiffness, self.damping)]
             if self.heels is not None:
                 springs.append(_eased(self.heels, *springs[0]))
-            laws = [np.stack(np.broadcast_arrays(K, D, h * D + INERTIA * h * h * K), axis=-3) for K, D in springs]
-            self._known[key] = laws[0], laws[-1]
+            laws = [np.stack(np.broadcast_arrays(K, INERTIA * h * h * K, D, h * D), axis=-3) for K, D in springs]
+            own, eased = (law.reshape((*law.shape[:-3], 2, 2, 6, 6)) for law in (laws[0], laws[-1]))
+            self._known[key] = own, eased - own
         return self._known[key]
 
     def add(self, load: Load, step: Step) -> None:
@@ -117,11 +120,12 @@ class WorldSpring:
         turn = vector(R @ clip.R[k].swapaxes(-1, -2))
         e = np.concatenate((turn, p + kin.origin[..., None, :] - clip.position[k]), axis=-1)
         e_dot = apply(at, kin.V.take(self.bodies, axis=-2)) - clip.twist[k]
-        law, eased = (laws[k] for laws in self._laws(step.reference.kicks))
+        law, less = (laws[k] for laws in self._laws(step.reference.kicks))
         if self.heels is not None:
-            eases = np.einsum("...mi,mi->...m", turn, self.heels.axis[k]) > 0.0
-            law = np.where(eases[..., None, None, None], eased, law)
-        K, D, Z = (law[..., i, :, :] for i in range(3))
+            raised = np.einsum("...mi,mi->...m", turn, self.heels.axis[k])
+            eases = np.stack((raised > 0.0, np.clip(raised / EASED, 0.0, 1.0)), axis=-1)
+            law = law + eases[..., None, None, None] * less
+        K, D, Z = law[..., 0, 0, :, :], law[..., 1, 0, :, :], law[..., :, 1, :, :].sum(axis=-3)
         f = -apply(K, e) - apply(D, e_dot) + apply(Z, clip.acceleration[k])
         load.add_body(self.bodies, apply_T(at, f), at.swapaxes(-1, -2) @ Z @ at)
 

@@ -64,3 +64,22 @@ def test_a_heel_rises_as_far_as_its_leg_lacks(rng):
     there = rotate(exp(turn[:, None] * axis), ankle)
     np.testing.assert_allclose(np.linalg.norm(hip - there, axis=-1), reached, atol=1e-12)
     assert (there[:, 2] >= ankle[:, 2] - 1e-12).all()
+
+
+def test_what_brakes_a_heel_does_not_jump_where_it_begins_to_rise():
+    """At no turn, while it turns, the force is the same from both sides; once it is up it is braked by the root of its
+    part, so that the damping ratio stays."""
+    model = one_body()
+    reference = standing(model, 2, 1.0 / 120.0)
+    force = heeled(model, reference, TOES[None], stiffness=0.0)
+    loads = []
+    for turn in (-1e-9, 1e-9, 0.2):
+        q = exp(np.array([[0.0, turn, 0.0]]))
+        twist = np.array([[0.0, 1.0, 0.0, *np.cross(TOES, [0.0, 1.0, 0.0])]])
+        about = State(q, (TOES - rotate(q[0], TOES))[None], twist)
+        loads.append(load_of(force, moment_of(model, reference, about)))
+    below, above, up = (load.wrench[0, 1] for load in loads)
+    assert below < -10.0
+    np.testing.assert_allclose(above, below, rtol=1e-6)
+    np.testing.assert_allclose(loads[1].body_Z, loads[0].body_Z, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(up, np.sqrt(PART) * below, rtol=1e-6)

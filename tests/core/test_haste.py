@@ -1,0 +1,102 @@
+"""Feet that land before the clip's time."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import haste, landing, stance, steps
+from core.plan import Span, Struck
+from core.reference import to_joints
+from core.resample import rotations
+from core.rotation import angle
+
+from .test_react import Hit, clip_of, hit_on
+
+
+@pytest.fixture(scope="module")
+def found(actor, clip):
+    return stance.read(actor, clip, clip.times[0] + 0.5)
+
+
+def swing(found, leg):
+    """A sample early in a swing of a leg."""
+    return int(np.flatnonzero(found.down[:-1, leg] & ~found.down[1:, leg])[1]) + 3
+
+
+@pytest.mark.parametrize("part", (0.3, 1.0))
+def test_a_hastened_foot_makes_the_clips_own_way_sooner(found, part):
+    """Seen from the ground its way is the clip's, later samples of which come earlier; it doesn't run backwards."""
+    leg = 0
+    k = swing(found, leg)
+    by = part * haste.soonest(found, k, leg)
+    now = haste.hastened(found, k, leg, by)
+    h = found.times[1] - found.times[0]
+    due = found.lands(k, leg)
+    assert now.lands(k, leg) == due - int(by / h) < due
+    assert now.stays(now.lands(k, leg), leg) == found.stays(due, leg)
+    own, sooner = (x.ankle[:, leg] - found.times[:, None] * np.append(found.ground, 0.0) for x in (found, now))
+    fine = np.linspace(0, len(own) - 1, 20 * len(own))
+    way = np.stack([np.interp(fine, np.arange(len(own)), x) for x in own.T], axis=-1)
+    some = slice(k, found.stays(due, leg))
+    apart = np.linalg.norm(sooner[some, None] - way[None], axis=-1)
+    assert apart.min(axis=1).max() < 0.003  # chords between samples
+    forth, clips = (np.diff(x[some, :2], axis=0) @ (own[due] - own[k])[:2] for x in (sooner, own))
+    assert forth.min() > clips.min() - 0.001 * forth.max()
+    assert np.array_equal(sooner[: k + 1], own[: k + 1])
+    late = (due + found.stays(due, leg)) // 2
+    assert np.abs(sooner[late:] - own[late:]).max() < 1e-12
+    assert np.array_equal(now.down[:, 1 - leg], found.down[:, 1 - leg])
+    assert np.linalg.norm((sooner - own)[k:late], axis=-1).max() > 0.05 * part
+
+
+@pytest.fixture(scope="module")
+def strolling(found):
+    """The walk, but with feet that stand longer than they swing."""
+    longer = [np.any([np.roll(x, i) for i in range(-9, 10)], axis=0) for x in found.down.T]
+    return replace(found, down=np.stack(longer, axis=1))
+
+
+@pytest.mark.parametrize(("impulse", "sooner"), [(20.0, False), (90.0, True)])
+def test_a_foot_that_must_catch_the_weight_lands_sooner(strolling, impulse, sooner):
+    """Not before feet answer the blow, and in proportion; its way has no jump."""
+    blow = int(np.flatnonzero(strolling.down[:-1, 0] & ~strolling.down[1:, 0])[1])
+    start = float(strolling.times[blow])
+    push = np.zeros((1, len(strolling.times), 2))
+    push[0, blow] = impulse / 75.0, 0.0
+    plan = steps.plan(strolling, push, Struck.nothing(strolling.down.shape), [Span(start, start + 2.7)])
+    early = (plan.stance.down & ~strolling.down).any(axis=1)
+    assert early.any() == sooner and plan.hastened.any() == sooner == plan.turned.any()
+    assert not plan.hastened[plan.times < start + landing.NOTICE - 1e-6].any()
+    if sooner:
+        lands, due = (x.lands(blow + 2, 0) for x in (plan.stance, strolling))
+        assert 0.05 < strolling.times[due] - strolling.times[lands] < 0.2
+        between = (plan.feet[1:] + plan.feet[:-1]) / 2.0 + (plan.speed[:-1] - plan.speed[1:]) / (8.0 * 60.0)
+        middle = plan.at(plan.times[:-1] + 0.5 / 60.0)[1]
+        np.testing.assert_allclose(middle, between, atol=1e-9)
+        assert np.abs(np.diff(plan.hastened, axis=0)).max() < 0.12  # [m] in 1/60 s, of a leg that swings at 2 m/s
+
+
+def test_a_foot_is_shown_where_it_is_hastened_to(actor):
+    """As it lies on the ground then, wherever the clip's foot is in the air."""
+    clip, leg = clip_of(actor.skeleton, fps=60.0), 0
+    reaction = hit_on(actor.skeleton, "chest_front", clip=clip, hit=Hit(31.0, impulse=1e-6))
+    footing = reaction.footing
+    found = footing.stance
+    now = haste.hastened(found, k := swing(found, leg), leg, 0.06)  # this walk goes 2 m/s: its legs reach no farther
+    way, pace, turn = haste.off(found, now)
+    plan = replace(footing.plan, stance=now, feet=way, speed=pace, hastened=way, turned=turn)
+    q, p = actor.canonical(clip)
+    some = (clip.times > found.times[k]) & (clip.times < found.times[found.lands(k, leg)] - 1e-6)
+    joints, at = to_joints(reaction.model, q[some], p[some])
+    shown = replace(footing, stance=now, plan=plan).settled(
+        reaction.model, (q[some], p[some]), clip.times[some], joints, at, np.ones(len(actor.parent))
+    )
+    foot = found.limbs[leg].end
+    early = now.down[np.searchsorted(now.times, clip.times[some] - 1e-6), leg]
+    there = now.at(now.ankle[:, leg], clip.times[some])
+    assert early.sum() == 3 and np.linalg.norm(there - p[some][:, foot], axis=-1)[early].min() > 0.03
+    assert np.linalg.norm(shown[1][:, foot] - there, axis=-1)[early].max() < 0.01  # its legs are nearly straight then
+    turned = rotations(now.times, now.turn[:, leg], clip.times[some])
+    off, clips = (angle(x[:, foot], turned)[early].max() for x in (shown[0], q[some]))
+    assert off < 0.03 < 0.06 < clips
