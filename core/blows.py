@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .actor import Actor
-from .dynamics import effective_inverse, kinematics
+from .dynamics import kinematics
 from .errors import ClipError, SituationError
 from .forces import Pulse, Striker
 from .model import Model, State
@@ -24,8 +24,6 @@ LONGEST = 4.0  # [s] that a body takes at most to come to rest on the floor
 # Part of a hit that tells so soon after the one before it [s].
 REPEATS = ((0.1, 0.35), (0.25, 0.5), (0.35, 0.7), (0.5, 0.9))
 SAME = 1e-9  # [s]
-CHEST = 15.0  # [kg] that a chest opposes to a blow, from the front or the side (measured: 11 to 19)
-TAUT = 0.022  # [s] in which that goes over into the whole body's (measured: 0.018 to 0.024)
 SPREAD, VARIATION = np.radians(15.0), 0.2  # what a seed changes: direction within a cone, strength by a part
 
 
@@ -81,7 +79,8 @@ class Blow:
     """A hit as it lands.  start: [s].  struck: body; point: (3,) in its frame [m].  direction: (3,) unit, world.
 
     gain: dramatic gain.  told: part of the strength that tells, by seed and repetition; repetition: by that alone.
-    taken: part of it that the struck body takes, see `met`.
+    taken: part of it that the body takes, see `meeting`; of that, `passed` goes through an arm on what is `behind` it:
+    a body and a point (3,) in its frame [m].
     axes: (3, 3) rows left, forward, up of the figure at that moment.
     origin: (3,) of a blast, world [canonical m].  ground: height of the floor, the same; None = the clip's.
     """
@@ -97,6 +96,8 @@ class Blow:
     gain: float = 1.0
     told: float = 1.0
     taken: float = 1.0
+    passed: float = 0.0
+    behind: tuple[int, Array] | None = None
     ground: float | None = None
     repetition: float = 1.0
 
@@ -142,7 +143,7 @@ class Blow:
         return self.situation.envelope(times - self.start)
 
     def forces(self, actor: Actor, model: Model, moment: State, Z: Array | None = None) -> list[Pulse]:
-        """The pulses; `moment`: the clip's own state when the blow lands, Z: as in `met`."""
+        """The pulses; `moment`: the clip's state when the blow lands.  Z: (n, 6, 6) joint impedances of `lasting`."""
         if self.situation.drive != "impulse":
             return []
         if self.origin is not None:
@@ -153,29 +154,17 @@ class Blow:
             pulse = striker.pulse(model, moment, self.contact, Z)
             return [replace(pulse, impulse=self.told * self.gain * pulse.impulse)]
         couple = self.angular * self.direction if self.hit.angular else None
-        return [Pulse(self.struck, self.point, self.impulse * self.direction, self.start, self.contact, couple)]
+        push = self.impulse * self.direction
+        if self.behind is None:
+            return [Pulse(self.struck, self.point, push, self.start, self.contact, couple)]
+        return [
+            Pulse(self.struck, self.point, (1.0 - self.passed) * push, self.start, self.contact, couple),
+            Pulse(*self.behind, self.passed * push, self.start, self.contact),
+        ]
 
     def felt(self) -> list[Pulse]:
         """What legs and balance feel of a blow that is told as velocities: its impulse, which these don't say."""
         return [Pulse(self.struck, self.point, self.impulse * self.direction, self.start, self.contact)]
-
-    def met(self, model: Model, moment: State, Z: Array | None = None) -> "Blow":
-        """The same with what a body in this state takes of it, where it strikes with a mass M.
-
-        A thing that comes at speed v and stays gives v / (1/M + n Λ^-1 n) at the struck point; v is that which gives a
-        CHEST the whole impulse.  While a contact lasts muscles bring in the rest of the body; impulses of contacts that
-        do are those on a whole body, so no part takes more.  Z: (n, 6, 6) joint impedances of `lasting`.
-        """
-        mass = self.hit.mass
-        if mass is None or self.origin is not None:
-            return self
-        kin = kinematics(model, moment)
-        at = kin.position()[self.struck] + kin.R[self.struck] @ self.point
-        light = self.direction @ effective_inverse(model, kin, self.struck, at, Z) @ self.direction
-        whole = 1.0 / float(model.inertia[:, 5, 5].sum())
-        chest = whole + (1.0 / CHEST - whole) / (1.0 + self.lasting / TAUT)
-        taken = float((1.0 / mass + chest) / (1.0 / mass + light))
-        return replace(self, taken=min(taken, 1.0) if self.lasting else taken)
 
     def _blast(self, actor: Actor, model: Model, moment: State) -> list[Pulse]:
         """A share for every body by what it shows to the blast, through its middle."""

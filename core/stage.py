@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import accuracy, casting, flesh, hinges, links, recovery, tuning
+from . import accuracy, casting, flesh, hinges, links, meeting, recovery, tuning
 from .actor import Actor
 from .blows import Blow, Hit, land, throttle
 from .dynamics import kinematics
@@ -79,7 +79,7 @@ class Stage:
         self.warnings += doubts
         states = [self._state(blow.start) for blow in self.blows]
         met = [(self.model, now, self._impedance(blow, now)) for blow, now in zip(self.blows, states, strict=True)]
-        self.blows = [blow.met(*what) for blow, what in zip(self.blows, met, strict=True)]
+        self.blows = [meeting.met(blow, actor, *what) for blow, what in zip(self.blows, met, strict=True)]
         pulses = [blow.forces(actor, *what) for blow, what in zip(self.blows, met, strict=True)]
         self.pulses = [pulse for several in pulses for pulse in several]
         self.given = np.array([sum((pulse.impulse for pulse in several), np.zeros(3)) for several in pulses])

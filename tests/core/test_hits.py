@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from core import hits, strength
-from core.blows import CHEST, SPREAD, TAUT, VARIATION, Hit, land
+from core.blows import SPREAD, VARIATION, Hit, land
 from core.dynamics import kinematics
 from core.errors import SituationError
 from core.forces import Striker
+from core.meeting import CHEST, TAUT
 from core.model import State
 from core.pose import Envelope
 from core.progress import run
@@ -196,6 +197,27 @@ def test_a_contact_that_lasts_gives_no_part_more_than_the_whole_body_nor_more_sp
     given = np.linalg.norm(reaction.given[0])
     assert 0.1 * speed < pace.max() < speed
     assert given <= tackle.impulse * (1.0 + 1e-9) and (given == pytest.approx(tackle.impulse)) == (bone == "pelvis")
+
+
+def test_what_lasts_goes_through_an_arm_to_the_trunk(skeleton):
+    """A tackle at the shoulder moves the body, one at the hand less; what is over at once strikes the arm alone."""
+    clip, actor, situation = clip_of(skeleton), actor_of(skeleton), named("shoulder_back")
+
+    def landed(bone, name, along=0.1):
+        setting = hits.HitSetting(situation.with_changes(along=along), bone=bone, strength=name)
+        stage = Stage(actor, clip, [(situation.with_changes(along=along), setting.hit(25.0))], {}, {})
+        np.testing.assert_allclose(sum(pulse.impulse for pulse in stage.pulses), stage.given[0], atol=1e-12)
+        return stage.blows[0], stage.pulses
+
+    shoulder, (on_arm, on_trunk) = landed("upper_arm.L", "tackle")
+    assert actor.roles[on_trunk.body].startswith("spine") and on_arm.body == shoulder.struck
+    ratio = np.linalg.norm(on_trunk.impulse) / np.linalg.norm(on_arm.impulse)
+    assert shoulder.taken > 0.8 and ratio == pytest.approx(shoulder.passed / (1.0 - shoulder.passed))
+    hand, _ = landed("hand.L", "tackle")
+    assert hand.taken < 0.8 * shoulder.taken
+    for bone, name in (("upper_arm.L", "club"), ("chest", "tackle"), ("thigh.L", "tackle")):
+        blow, pulses = landed(bone, name)
+        assert len(pulses) == 1 and blow.passed == 0.0
 
 
 def test_an_impulse_in_numbers_is_given_whole(skeleton):
