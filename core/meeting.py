@@ -37,8 +37,8 @@ def met(blow: Blow, actor: Actor, model: Model, moment: State, Z: Array | None =
 
     def given(body: int, at: Array) -> float:
         light = blow.direction @ effective_inverse(model, kin, body, at, Z) @ blow.direction
-        part = speed / (1.0 / mass + light)
-        return float(min(part, 1.0) if blow.lasting else part)
+        part = float(speed / (1.0 / mass + light))
+        return min(part, 1.0) if blow.lasting else part
 
     at = kin.position()[blow.struck] + kin.R[blow.struck] @ blow.point
     own = given(blow.struck, at)
