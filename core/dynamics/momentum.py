@@ -9,6 +9,8 @@ from ..rotation import Array
 from ..spatial import apply
 from .kinematics import Kinematics
 
+_MOMENT = np.array([16, 5, 9])  # where mass times centre of mass stands in a flat spatial inertia
+
 
 @dataclass(frozen=True, eq=False)
 class Balance:
@@ -29,22 +31,16 @@ def balance(model: Model, kin: Kinematics, gravity: Array) -> Balance:
     h = apply(kin.I, kin.V)
     total = h.sum(axis=-2)
     mass = float(model.inertia[:, 5, 5].sum())
-    com = _centre(kin)
+    world, _ = centre(kin)
     about = total.copy()
-    about[..., :3] -= np.cross(com, total[..., 3:])
-    world = com + kin.origin
+    about[..., :3] -= np.cross(world - kin.origin, total[..., 3:])
     kinetic = 0.5 * np.einsum("...ni,...ni->...", kin.V, h)
     return Balance(mass, world, about, kinetic, -mass * (world @ np.asarray(gravity)))
 
 
 def centre(kin: Kinematics) -> tuple[Array, Array]:
     """(..., 3) place and velocity of the centre of mass, world."""
-    mass = kin.I[..., 5, 5].sum(axis=-1)
-    return _centre(kin) + kin.origin, apply(kin.I[..., 3:, :], kin.V).sum(axis=-2) / mass[..., None]
-
-
-def _centre(kin: Kinematics) -> Array:
-    """(..., 3) the centre of mass, shared frame."""
     whole = kin.I.sum(axis=-3)
-    moment = whole[..., :3, 3:] / whole[..., 5:, 5:]
-    return np.stack((moment[..., 2, 1], moment[..., 0, 2], moment[..., 1, 0]), axis=-1)
+    whole = whole.reshape(whole.shape[:-2] + (36,))
+    mass, momentum = whole[..., 35:], np.einsum("...nij,...nj->...i", kin.I[..., 3:, :], kin.V)
+    return whole.take(_MOMENT, axis=-1) / mass + kin.origin, momentum / mass
