@@ -75,8 +75,8 @@ def test_more_mass_less_motion(rig):
 
 
 def test_a_chest_hit_travels_outwards(rig):
-    """A joint has gone half of its way off the clip no sooner than one that carries it, the last one later:
-    where it is farthest is late and flat, and steps have their say in it.
+    """From the bone that is struck: a joint has gone half of its way off the clip no sooner than the one before it, the
+    last one later: where it is farthest is late and flat, and steps have their say in it.
 
     Seen from the pelvis, which goes where the feet catch it.  About its elbow an arm that is dragged along turns; that
     hardly leaves its place.
@@ -89,8 +89,9 @@ def test_a_chest_hit_travels_outwards(rig):
     assert away.max() > 0.02
     half = np.argmax(away > 0.5 * away.max(axis=0), axis=0)
     late = dict(zip(job.actor.names, job.clip.frames[half] - FRAME, strict=True))
-    arms = [("Torso", f"UpperArm.{side}", f"Hand.{side}") for side in "LR"]
-    for chain in (("Torso", "Chest", "Neck", "Head"), *arms):
+    arms = [("Chest", f"UpperArm.{side}", f"Hand.{side}") for side in "LR"]
+    assert job.actor.names[reaction.struck] == "Chest"
+    for chain in (("Chest", "Neck", "Head"), ("Chest", "Torso"), *arms):
         times = [late[name] for name in chain]
         assert times == sorted(times) and times[0] < times[-1], (chain, times)
 
