@@ -1,4 +1,4 @@
-"""Legs as springs: what the ground's brake presses them with, and how far animals sit back."""
+"""Legs as springs: what the ground's brake presses them with, how far animals sit back; and what leads the weight."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 from core.leg_springs import STIFF, LegSprings
 from core.react import Hit
 
-from .figures import DOG, build
+from .figures import DOG, HUMAN, build
 from .test_react import hit_on, standing
 
 HIPS = np.array([[0.1, 0.4], [-0.1, 0.4], [0.08, -0.3], [-0.08, -0.3]])
@@ -50,3 +50,17 @@ def test_an_animal_pushed_along_its_backbone_sits_back_or_bows(preset, sits):
     braked = slice(int(round((reaction.start + 0.15) * clip.fps)), int(round((reaction.start + 0.5) * clip.fps)))
     lower = (sunk[:, hips] - sunk[:, shoulders])[braked]
     assert (lower.max() > 0.03) if sits else (lower.min() < -0.01)
+
+
+@pytest.mark.parametrize("joints, preset", [(DOG, "muzzle_punch"), (HUMAN, "head_blast")], ids=["dog", "human"])
+def test_a_blow_on_a_head_gives_the_body_its_impulse_once(joints, preset):
+    """The plan moves the weight from the blow on, while the neck still takes it up: led there itself, the pelvis was
+    pushed by a quarter of the blow again."""
+    figure = build(joints, skin=True)
+    clip = standing(figure)
+    reaction = hit_on(figure, preset, clip=clip, hit=Hit(25.0))
+    (_, p), (_, own) = reaction.poses(clip), reaction.actor.canonical(clip)
+    mass = reaction.actor.masses.mass[reaction.actor.order]
+    goes = np.gradient(np.einsum("n,tni->ti", mass, p - own), clip.times, axis=0) @ reaction.direction
+    soon = (clip.times > reaction.start) & (clip.times < reaction.start + 0.3)
+    assert 0.4 < goes[soon].max() / np.linalg.norm(reaction.given[0]) < 1.03
