@@ -51,6 +51,7 @@ _EACH, _OTHER, _PRODUCT = np.repeat(np.eye(4), 4, axis=1), np.tile(np.eye(4), 4)
 _FIRST, _SECOND = (np.eye(4)[:, side] for side in _PAIRS)
 _MATRIX = _matrix_table()
 _NEXT, _AFTER = np.eye(3)[:, [1, 2, 2, 0, 0, 1]], np.eye(3)[:, [2, 1, 0, 2, 1, 0]]
+_BELOW, _ABOVE = np.array([7, 2, 3]), np.array([5, 6, 1])  # in a flat matrix: what is twice the sine along each axis
 _DIFFERENCE = np.repeat(np.eye(3), 2, axis=0) * np.tile([1.0, -1.0], 3)[:, None]
 
 
@@ -201,13 +202,12 @@ def from_matrix(m: Array) -> Array:
 def vector(m: Array) -> Array:
     """Rotation vector [rad] of rotation matrices, (..., 3, 3) -> (..., 3): `log` without the way over quaternions."""
     flat = m.reshape(m.shape[:-2] + (9,))
-    v = 0.5 * (flat[..., [7, 2, 3]] - flat[..., [5, 6, 1]])
+    v = 0.5 * (flat.take(_BELOW, axis=-1) - flat.take(_ABOVE, axis=-1))
     cosine = 0.5 * (flat[..., 0] + flat[..., 4] + flat[..., 8] - 1.0)
     if (cosine < -0.9).any():  # near half a turn the sine says too little
         return log(from_matrix(m))
-    sine = np.sqrt(np.einsum("...i,...i->...", v, v))
-    small = sine < 1e-8
-    return np.where(small, 1.0, np.arctan2(sine, cosine) / np.where(small, 1.0, sine))[..., None] * v
+    sine = np.sqrt(np.einsum("...i,...i->...", v, v)) + 1e-300
+    return (np.arctan2(sine, cosine) / sine)[..., None] * v
 
 
 def orthonormal(m: Array) -> Array:

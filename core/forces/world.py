@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..dynamics import Kinematics, Load, kinematics, with_twist
-from ..model import Model
+from ..model import FREE, Model
 from ..reference import Reference
-from ..rotation import EYE, Array, skew, vector
+from ..rotation import Array, skew, vector
 from ..spatial import apply, apply_T
 from .step import INERTIA, Step
 
@@ -148,7 +148,7 @@ def motions(model: Model, reference: Reference) -> tuple[Kinematics, Kinematics]
 
 def to_point(p: Array) -> Array:
     """(..., 6, 6) shared-frame motions to [angular, linear at p]."""
-    out = np.zeros(p.shape[:-1] + (6, 6))
-    out[..., :3, :3] = out[..., 3:, 3:] = EYE
+    out = np.empty(p.shape[:-1] + (6, 6))
+    out[...] = FREE
     out[..., 3:, :3] = -skew(p)
     return out
