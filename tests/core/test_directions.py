@@ -13,8 +13,9 @@ from .test_react import actor_of, clip_of
 pytest.importorskip("mujoco")
 from tools.quality import answers, causes, directions, directions_page, ways  # noqa: E402  they import MuJoCo
 
-SIDES = [(0, -1, 0), (0, 1, 0), (1, 0, 0), (1, 1, 0)]  # none runs along a bone that is hit
-CELLS = [(part, side) for part in ("head", "chest", "belly", "hips") for side in SIDES]
+BACK, FORWARD, LEFT, ASLANT = (0, -1, 0), (0, 1, 0), (1, 0, 0), (1, 1, 0)  # none runs along a bone that is hit
+SIDES = {"head": (BACK, LEFT), "chest": (FORWARD, ASLANT), "belly": (BACK, ASLANT), "hips": (FORWARD, LEFT)}
+CELLS = [(part, side) for part, sides in SIDES.items() for side in sides]
 
 
 @pytest.fixture(scope="module")
