@@ -237,7 +237,9 @@ class Footing:
         both = [limbs[i].end for i in (leg, other)]
         places = (clip[:, both[0]], clip[:, both[1]]), (feet[leg], feet[other])
         clips, own = (beside((hips[:, leg], hips[:, other]), each) for each in places)
-        short = [np.minimum(clips.room, least(each.along, each.wide)) - each.room for each in (clips, own)]
+        short = [
+            np.minimum(clips.room, least(each.along, each.wide, self.stance.apart)) - each.room for each in (clips, own)
+        ]
         before, pushed = (GIVES * np.logaddexp(0.0, x / GIVES) for x in short)
         return feet[leg] + (free * (pushed - before))[:, None] * np.pad(own.way, ((0, 0), (0, 1)))
 

@@ -8,7 +8,7 @@ import numpy as np
 from . import haste
 from .plan import CLOSED, Span
 from .rotation import Array
-from .sides import APART, CROSSED, abreast, least, side
+from .sides import CROSSED, abreast, least, side
 from .stance import REST, Stance
 from .support import ease, nearest, norm
 from .weight import Weight
@@ -185,19 +185,19 @@ class Lander(Weight):
         feet = self.feet.copy()
         feet[leg] = goal
         if passes or self.across[leg]:
-            return self._beside(k, leg, feet, APART)
+            return self._beside(k, leg, feet, self.stance.apart)
         return self._beside(k, leg, feet, self._room(k, leg, feet))
 
     def clear(self, k: int, leg: int) -> float:
         """[m] that a foot still has to go aside to pass the other."""
         own, room = (float(side(self.stance, k, leg, at).room) for at in (np.zeros_like(self.feet), self.feet))
-        return min(own, APART) - room
+        return min(own, self.stance.apart) - room
 
     def _room(self, k: int, leg: int, feet: Array) -> float:
         """[m] that a foot which lands at sample k must have on its own side, feet (L, 2) off the clip's: below 0 it
         may be across."""
         there = side(self.stance, k, leg, feet)
-        return max(float(least(there.along, there.wide)), -self._across(k, leg))
+        return max(float(least(there.along, there.wide, self.stance.apart)), -self._across(k, leg))
 
     def _across(self, k: int, leg: int) -> float:
         """[m] that it may be across: what the other one gets round it until it passes next."""
@@ -209,7 +209,7 @@ class Lander(Weight):
         lands = stance.lands(leaves, other)
         passes = abreast(stance, leaves, lands if lands >= 0 else len(stance.times), other, np.zeros((2, 2)))
         first = int(np.argmax(np.append(passes, True)))
-        return min(most, max(QUICK * float(stance.length[other]) * first * self.h - APART, 0.0))
+        return min(most, max(QUICK * float(stance.length[other]) * first * self.h - stance.apart, 0.0))
 
     def _beside(self, k: int, leg: int, feet: Array, room: float) -> Array:
         """(2,) a foot's place, feet (L, 2) off the clip's, but so far [m] or as in the clip on its own side."""

@@ -5,9 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .rotation import Array
-from .stance import Stance
+from .stance import APART, Stance
 
-APART = 0.08  # [m] that a foot stays on its own side of the other
 CROSSED = 0.4  # of a leg's length that a foot lands across the other at most, which has to get round it; by eye
 THICK = 0.6  # of the way between the hips that legs are thick together; by eye
 
@@ -41,18 +40,18 @@ def side(stance: Stance, k: int, leg: int, feet: Array) -> Side:
     return _seen(stance.ankle[k, leg, :2] + feet[leg] - stance.ankle[k, other, :2] - feet[other], wide, way)
 
 
-def least(along: Array | float, wide: Array | float) -> Array:
+def least(along: Array | float, wide: Array | float, apart: float = APART) -> Array:
     """[m] that a foot is to be on its own side of the other at least, so far before it or behind it [m], of hips so
-    far apart [m]; below 0 it is across.
+    far apart [m], and so far [m] where they pass each other; below 0 it is across.
 
     Seen from above, one leg goes from (w, 0) to (s, f) as seen from the other: straight lines that come nearest to
     each other at w f / sqrt((w - s)^2 + f^2), which is to be more than they are thick.
     """
-    return np.minimum(APART, wide - np.abs(along) * np.sqrt(THICK**-2 - 1.0))
+    return np.minimum(apart, wide - np.abs(along) * np.sqrt(THICK**-2 - 1.0))
 
 
 def abreast(stance: Stance, k: int, due: int, leg: int, feet: Array) -> np.ndarray:
     """(due - k,) bool: when from sample k on a foot of two passes the other, feet (2, 2) off the clip's."""
     ankles = stance.ankle[k:due, :, :2] + feet
     seen = _seen(ankles[:, leg] - ankles[:, 1 - leg], *(told[k, leg] for told in stance.beside[1:]))
-    return np.asarray(least(seen.along, seen.wide) >= APART)
+    return np.asarray(least(seen.along, seen.wide, stance.apart) >= stance.apart)

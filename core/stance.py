@@ -23,6 +23,10 @@ LEAP = 90  # samples without a foot on the ground that are a flight, not floatin
 FALLS = 0.35  # of gravity by which the weight falls in flight
 REST = 30  # samples for which all feet stand where there is time for a step
 BRIEF = 5  # samples for which a foot is neither put down nor lifted
+APART, FIRM = (
+    0.08,
+    0.8,
+)  # [m] that a foot stays on its own side of the other at least, and part of it that can't give way
 STEEP = np.sqrt(0.5)  # sine of the angle of feet that stand on their toes
 PASSES, GOES = 0.3, 0.25  # [m/s] at which ground goes by, and part of that at which a foot at least goes with it
 
@@ -41,6 +45,7 @@ class Stance:
     hip, ankle: (K, L, 3) world, turn: (K, L, 4) of the feet.  ground: (2,) its velocity [m/s].  length: (L,) of the
     legs [m].  pace: (K,) of the inverted pendulum [1/s].
     parties: legs that step together, so that the others can bear the weight: of four the diagonals, else one by one.
+    apart: [m] that feet stay on their own sides of each other.
     toed: (L,) bool, feet that stand on their toes, as those of dogs: no heel meets the ground.
     """
 
@@ -64,6 +69,7 @@ class Stance:
     grade: Array
     toed: np.ndarray
     treads: Array
+    apart: float
 
     def at(self, x: Array, times: Array) -> Array:
         """(T, ...) of samples x (K, ...) at any times (T,) [s], the first and last ones beyond."""
@@ -195,8 +201,7 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
     first = moment - int((moment - clip.times[0]) * RATE + 1e-6) / RATE
     times = first + np.arange(int((clip.times[-1] - first) * RATE + 1e-6) + 1) / RATE
     motion = sampled(figure, clip, times)
-    grade = climb.grade(motion.com)
-    flat, stand = climb.grounded(motion, grade)
+    flat, stand = climb.grounded(motion, grade := climb.grade(motion.com))
     owner = np.searchsorted(feet, soles.foot)
     planted = stand.down | _carried_along(flat, stand) if len(feet) > 2 else stand.down
     down, low = (np.stack([np.any(x[:, owner == i], axis=1) for i in range(len(feet))], axis=1)
@@ -230,6 +235,7 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
         grade,
         np.array([_toed(actor, limb.end, soles.points[owner == i]) for i, limb in enumerate(limbs)]),
         climb.treads(actor, motion, grade, limbs, down),
+        max(APART, 2.0 * FIRM * float(actor.masses.radius[actor.order[bones[:, 2]]].max())),
     )
 
 

@@ -1,9 +1,11 @@
 """Legs that get past each other: cross-over steps, and the way round the leg that stands."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from core import sides
+from core import sides, stance
 
 from .figures import build
 from .test_react import Hit, clip_of, hit_on
@@ -45,3 +47,12 @@ def seen(reaction, p):
     to = (p[:, feet[0]] - p[:, feet[1]])[:, :2]
     side /= wide[:, None]
     return np.einsum("ti,ti->t", to, side), to[:, 1] * side[:, 0] - to[:, 0] * side[:, 1], wide
+
+
+def test_thick_feet_pass_each_other_farther_apart(actor, clip):
+    """No nearer than most of them is thick, 8 cm at least."""
+    thick = replace(actor, masses=replace(actor.masses, radius=3.0 * actor.masses.radius))
+    slim, wide = (stance.read(body, clip, clip.times[0] + 0.5) for body in (actor, thick))
+    radius = actor.masses.radius[actor.order[slim.limbs[0].end]]
+    assert slim.apart == max(stance.APART, 1.6 * radius) and wide.apart == pytest.approx(4.8 * radius)
+    assert sides.least(0.0, 1.0, wide.apart) == wide.apart > sides.least(0.0, 1.0)
