@@ -123,10 +123,11 @@ class WorldSpring:
         law, less = (laws[k] for laws in self._laws(step.reference.kicks))
         if self.heels is not None:
             raised = np.einsum("...mi,mi->...m", turn, self.heels.axis[k])
-            eases = np.stack((raised > 0.0, np.clip(raised / EASED, 0.0, 1.0)), axis=-1)
+            eases = np.empty(raised.shape + (2,))
+            eases[..., 0], eases[..., 1] = raised > 0.0, np.minimum(np.maximum(raised / EASED, 0.0), 1.0)
             law = law + eases[..., None, None, None] * less
-        K, D, Z = law[..., 0, 0, :, :], law[..., 1, 0, :, :], law[..., :, 1, :, :].sum(axis=-3)
-        f = -apply(K, e) - apply(D, e_dot) + apply(Z, clip.acceleration[k])
+        Z = law[..., 0, 1, :, :] + law[..., 1, 1, :, :]
+        f = apply(Z, clip.acceleration[k]) - apply(law[..., 0, 0, :, :], e) - apply(law[..., 1, 0, :, :], e_dot)
         load.add_body(self.bodies, apply_T(at, f), at.swapaxes(-1, -2) @ Z @ at)
 
 
