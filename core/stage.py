@@ -141,7 +141,8 @@ class Stage:
         simulate |= {role for role in FOLLOWERS if follows and not self._owned(role, fixed)}
         wanted = [base_role(r) in simulate for r in actor.roles]
         for blow in self.blows:
-            wanted[blow.struck] = True
+            for i in {blow.struck, *_nameless(actor, blow.struck, fixed)}:
+                wanted[i] = True
         for i in range(len(wanted)):
             told = self.told(i)
             wanted[i] = wanted[i] if told is None else told
@@ -281,3 +282,17 @@ class Stage:
                     axis, own = self._axis(q, int(i), settings[i].angle, blow), self.axes.get(int(i))
                     twist[i, :3] += rate * (axis if own is None else own * (own @ axis))
         return State(state.rotation, state.position, twist)
+
+
+def _nameless(actor: Actor, struck: int, fixed: Mapping[str, str]) -> set[int]:
+    """What swings with a struck bone that is no part of a body (of a tentacle, a rope, a skirt): those like it that are
+    joined to it, but for the one at the root and what something else owns."""
+    free = [not role and name not in fixed for role, name in zip(actor.roles, actor.names, strict=True)]
+    top = struck
+    while free[top] and actor.parent[top] >= 0 and free[int(actor.parent[top])]:
+        top = int(actor.parent[top])
+    joined = {top} if free[struck] else set()
+    for i in range(top + 1, len(free)):  # parents stand before their children
+        if free[i] and int(actor.parent[i]) in joined:
+            joined.add(i)
+    return {i for i in joined if actor.parent[i] >= 0}
