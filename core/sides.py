@@ -9,6 +9,7 @@ from .stance import APART, Stance
 
 CROSSED = 0.4  # of a leg's length that a foot lands across the other at most, which has to get round it; by eye
 THICK = 0.6  # of the way between the hips that legs are thick together; by eye
+_AHEAD = (THICK**-2 - 1.0) ** 0.5  # of the way before or behind the other that a foot may be nearer to it
 
 
 class Side(NamedTuple):
@@ -25,11 +26,7 @@ def beside(hips: tuple[Array, Array], feet: tuple[Array, Array]) -> Side:
     """Of places (..., 2 or more) of hips and feet in the world, each of the leg's own and of the other's."""
     apart, to = ((own - other)[..., :2] for own, other in (hips, feet))
     wide = np.linalg.norm(apart, axis=-1)
-    return _seen(to, wide, apart / np.maximum(wide, 1e-12)[..., None])
-
-
-def _seen(to: Array, wide: Array, way: Array) -> Side:
-    """Of feet that are so far from the others (..., 2), of hips so far apart (...), seen along a way (..., 2)."""
+    way = apart / np.maximum(wide, 1e-12)[..., None]
     room = np.einsum("...i,...i->...", to, way)
     return Side(room, to[..., 1] * way[..., 0] - to[..., 0] * way[..., 1], wide, way)
 
@@ -37,7 +34,8 @@ def _seen(to: Array, wide: Array, way: Array) -> Side:
 def side(stance: Stance, k: int, leg: int, feet: Array) -> Side:
     """Of a leg's foot at sample k, feet (L, 2) off the clip's."""
     other, wide, way = (told[k, leg] for told in stance.beside)
-    return _seen(stance.ankle[k, leg, :2] + feet[leg] - stance.ankle[k, other, :2] - feet[other], wide, way)
+    to = stance.ankle[k, leg, :2] - stance.ankle[k, other, :2] + (feet[leg] - feet[other])
+    return Side(to @ way, to[1] * way[0] - to[0] * way[1], wide, way)
 
 
 def least(along: Array | float, wide: Array | float, apart: float = APART) -> Array:
@@ -47,11 +45,12 @@ def least(along: Array | float, wide: Array | float, apart: float = APART) -> Ar
     Seen from above, one leg goes from (w, 0) to (s, f) as seen from the other: straight lines that come nearest to
     each other at w f / sqrt((w - s)^2 + f^2), which is to be more than they are thick.
     """
-    return np.minimum(apart, wide - np.abs(along) * np.sqrt(THICK**-2 - 1.0))
+    return np.minimum(apart, wide - np.abs(along) * _AHEAD)
 
 
 def abreast(stance: Stance, k: int, due: int, leg: int, feet: Array) -> np.ndarray:
     """(due - k,) bool: when from sample k on a foot of two passes the other, feet (2, 2) off the clip's."""
-    ankles = stance.ankle[k:due, :, :2] + feet
-    seen = _seen(ankles[:, leg] - ankles[:, 1 - leg], *(told[k, leg] for told in stance.beside[1:]))
-    return np.asarray(least(seen.along, seen.wide, stance.apart) >= stance.apart)
+    other, wide, way = (told[k, leg] for told in stance.beside)
+    to = stance.ankle[k:due, leg, :2] - stance.ankle[k:due, other, :2] + (feet[leg] - feet[other])
+    along = to[:, 1] * way[0] - to[:, 0] * way[1]
+    return np.asarray(np.abs(along) * _AHEAD <= wide - stance.apart)
