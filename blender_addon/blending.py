@@ -6,6 +6,7 @@ name = made.write(context)                       the baker
 
 import json
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import bpy
 import numpy as np
@@ -15,7 +16,7 @@ from ..core.blend import Layer, automatic, blend, standing, together
 from ..core.errors import ClipError
 from ..core.pose import UNIMPORTANT, VERY_IMPORTANT, Envelope
 from ..core.rotation import conjugate, multiply
-from . import actions, choosing, clip, fk, layer, records, rehung, rig, sampling, source, timing
+from . import actions, choosing, clip, control_rig, fk, layer, records, rehung, rig, sampling, source, thinning, timing
 from .channels import Channels, Target, frame_grid, rotation_property
 
 STUMBLE = 0.15, 0.4  # [s] in which an action takes over at a hit, and gives back
@@ -59,8 +60,9 @@ class Blend:
 
     def write(self, context) -> str:
         """Bake the mixture to its own NLA layer, and choose it in the list; its name."""
-        armature = bpy.data.objects[self.armature]
-        name = layer.apply(
+        armature, notes = bpy.data.objects[self.armature], list[str]()
+        bake = partial(
+            layer.apply,
             context,
             armature,
             name=self.title,
@@ -68,9 +70,15 @@ class Blend:
             targets=self.targets,
             base=self.base,
             continuation=self.continuation,
-            key_tolerance=self.wish.key_tolerance,
-            warnings=self.warnings,
+            warnings=notes,
         )
+        tolerance, body = self.wish.key_tolerance, control_rig.read(context, armature)
+        if tolerance == 0.0 or not body.controlled:
+            name = bake(key_tolerance=tolerance)
+        else:
+            measured = body.skeleton, lambda bone: list(self.targets)  # what moves it, nobody has sought
+            name = thinning.thinned(context, armature, *measured, self.base.frames, bake, tolerance, warnings=notes)
+        self.warnings.extend(dict.fromkeys(notes))
         kept = armature.parametric_dynamics_reactions
         kept[name].recipe = records.BLEND + json.dumps(vars(self.wish)) + "}"
         armature.parametric_dynamics.active_reaction = kept.find(name)

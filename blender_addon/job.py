@@ -26,7 +26,7 @@ from ..core.react import Hit, Reaction, react
 from ..core.rotation import Array
 from ..core.situation import Situation
 from ..core.skeleton import Clip
-from . import choosing, control_rig, layer, limits, mapping, records, rig, source, takeover, timing
+from . import choosing, control_rig, layer, limits, mapping, records, rig, source, takeover, thinning, timing
 from . import clip as clips
 from .channels import Channels, frame_grid
 
@@ -150,7 +150,8 @@ class Job:
         if self.posed is None or key_tolerance == 0.0:
             baked = bake(key_tolerance=key_tolerance)
         else:
-            baked = self.body.thinned(context, armature, self.frames, bake, key_tolerance, over, notes)
+            body = self.body.skeleton, self.body.movers
+            baked = thinning.thinned(context, armature, *body, self.frames, bake, key_tolerance, over, notes)
         self.warnings.extend(dict.fromkeys(notes))
         record = armature.parametric_dynamics_reactions[baked]
         landed = _landed(self, reaction)

@@ -7,11 +7,11 @@ import addon_utils
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import actions, hints, layer, mapping, report
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions, blending, hints, layer, mapping, report
 from bl_ext.user_default.parametric_dynamics.blender_addon import job as jobs
 from bl_ext.user_default.parametric_dynamics.core import progress, situation
 from bl_ext.user_default.parametric_dynamics.core.pose import Envelope
-from bl_ext.user_default.parametric_dynamics.core.rotation import to_matrix
+from bl_ext.user_default.parametric_dynamics.core.rotation import exp, to_matrix
 
 from tests.blender import layer_tools as tools
 from tests.blender import rigify_walk
@@ -188,6 +188,28 @@ def test_fewer_keys(walker):
     for tolerance, thinned in zip((0.5, 1.0), seen[1:], strict=True):
         assert 0.05 < between(seen[0], thinned).max() <= tolerance
     assert keys[2] < keys[1] < 0.75 * keys[0]
+
+
+def test_fewer_keys_of_a_blend(walker):
+    """Controls one on the other: together they leave the bones within the tolerance, as a reaction's do."""
+    frames = np.arange(0.0, 25.0)
+    sway = np.sin(2.0 * np.pi * frames / 12.0)[:, None]
+    turns = {"upper_arm_fk.R": [0.3, 0.0, 0.2], "forearm_fk.R": [0.6, 0.0, 0.5], "hand_fk.R": [0.5, 0.0, 0.0]}
+    turns |= {"chest": [0.2, 0.1, 0.0], "hips": [0.0, 0.1, 0.0]}
+    curves = []
+    for bone, vector in turns.items():
+        path, q = actions.bone_path(bone, "rotation_quaternion"), exp(sway * vector)
+        curves += [actions.Curve(actions.Channel(path, i), bone, q[:, i]) for i in range(4)]
+    actions.create("Greet", walker, curves, frames)[0].use_fake_user = True
+    bones, looks, seen, keys = rigify_walk.deforming(walker), np.arange(9.0, 36.0, 0.25), [], []
+    for tolerance in (0.0, 0.5):
+        made = blending.read(bpy.context, walker, blending.Wish("Greet", frame=10.0, key_tolerance=tolerance))
+        name = made.write(bpy.context)
+        seen.append(unit(rigify_walk.shown(walker, bones, looks)))
+        curves = actions.all_curves(walker.parametric_dynamics_reactions[name].action)
+        keys.append(sum(len(curve.keyframe_points) for curve in curves))
+        layer.remove(bpy.context, walker, name)
+    assert 0.05 < between(*seen).max() <= 0.5 and keys[1] < 0.75 * keys[0]
 
 
 def test_life_after_apply(walker):
