@@ -67,12 +67,8 @@ class Walker(Lander):
             if self.noticed(k):
                 self._decide(k, carries, points, capture)
             x, v = fall(self.x, self.v, p, pace, h)
-        elif not stance.floats[k]:
-            x, v = self.x + h * self.v, self.v
-        else:  # afloat it swims back
-            away, fades = self.x - self.home, np.exp(-pace * h)
-            drift = self.v + pace * away
-            x, v = self.home + fades * (away + h * drift), fades * (self.v - pace * h * drift)
+        else:
+            x, v = self.borne_by_nothing(k, self.x, self.v, h)
         self.pull = (v - self.v) / h
         push = self.push[:, k]
         self.moved[1:, 0] += h * (self.moved[1:, 1] + 0.5 * push[1:])

@@ -129,6 +129,16 @@ class Weight:
                 p = self.pressure(k, self.pressure_points(k, carries, feet), x + v / pace, x)
                 x, v = fall(x, v, p, pace, seconds)
             else:
-                x = x + seconds * v
+                x, v = self.borne_by_nothing(k, x, v, seconds)
             k = until
         return x, v
+
+    def borne_by_nothing(self, k: int, x: Array, v: Array, seconds: float) -> tuple[Array, Array]:
+        """The weight after a time [s] without a foot on the ground, from sample k on: in flight it goes on, afloat it
+        swims back."""
+        if not self.stance.floats[k]:
+            return x + seconds * v, v
+        pace = float(self.stance.pace[k])
+        away, fades = x - self.home, np.exp(-pace * seconds)
+        drift = v + pace * away
+        return self.home + fades * (away + seconds * drift), fades * (v - pace * seconds * drift)

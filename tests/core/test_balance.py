@@ -14,6 +14,7 @@ from core.reference import to_joints, to_world
 from core.resample import hermite, rotations
 from core.rotation import angle, exp, multiply, rotate
 from core.situation import named
+from core.weight import Weight
 
 from .figures import DOG, build
 from .test_react import actor_of, clip_of, hit_on, standing
@@ -361,6 +362,10 @@ def test_a_body_afloat_comes_back_by_itself(skeleton):
     most = float(shift.max())
     assert most == pytest.approx(1.0 / (np.e * found.pace[60]), rel=0.06)  # x = v t exp(-w t), and half a sample
     assert shift[found.times > blow.start + 2.0].max() < 0.05 * most
+    weight = Weight(found, np.ones(found.down.shape), [blow])
+    weight.v = np.array([0.0, 1.0])
+    seconds = 20.0 / 60.0
+    assert weight.foreseen(60, 80)[0][1] == pytest.approx(seconds * np.exp(-found.pace[60] * seconds), rel=1e-3)
 
 
 def test_four_feet_step_by_diagonals(skeleton):
