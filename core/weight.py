@@ -26,7 +26,7 @@ class Weight:
 
     give: (K, L) what is left of the legs' strength.  weak: (K,) whether any has lost some.
     blows: in order.  blow, stays: of the one that has landed last, end: of all that have.  now: the sample.  hit: the
-    one from which on legs have given way to the last blow, and gone: (L,) how far they do, as part of their strength.
+    one from which on legs have given way to the last blow, and gone: how far one does at most, as part of its strength.
     moved: (B, 2, 2) [m], [m/s] by which each blow but the first moves the weight as long as nothing answers it.
     x, v: (2,) of the weight [m], [m/s].  home: (2,) where it is to go.
     place, velocity: (L, 3) of the feet [m], [m/s], without the lift of steps; feet, high: (L, 2), (L,) views of the
@@ -60,7 +60,7 @@ class Weight:
         self.end = max(blow.end for blow in landed)
         starts = [*(blow.start for blow in self.blows[len(landed) - 1 :]), np.inf][:2]
         self.hit, later = (int(i) for i in np.searchsorted(times, np.array(starts) - 1e-6))
-        self.gone = 1.0 - self.give[self.hit : later].min(axis=0, initial=1.0)
+        self.gone = 1.0 - float(self.give[self.hit : later].min(initial=1.0))
 
     def stands(self, k: int) -> np.ndarray:
         """(L,) bool, feet on the ground."""
@@ -107,7 +107,7 @@ class Weight:
         """Part of its answer to a blow that a body has begun; before, stretched muscles bear the weight where it goes.
         On two feet a blow on a leg is answered at once, as far as the leg gives way, also by one in the air: waiting
         there costs leaps of the other foot later on.  Muscles that answer an earlier blow are taut as well."""
-        own = min(float(self.gone.max()) / SOME, 1.0) if len(self.feet) < 3 and k >= self.hit else 0.0
+        own = min(self.gone / SOME, 1.0) if len(self.feet) < 3 and k >= self.hit else 0.0
         raised = RAISED if len(self.feet) > 2 and not blow else SOON
         return max(own, ease((float(self.stance.times[k]) - self.blows[blow].start - ANSWERS_AFTER) / raised))
 
