@@ -25,7 +25,7 @@ from .model import State
 from .pace import FRESH, Pace
 from .progress import portion
 from .react import Reaction, react, together
-from .reference import Reference, to_joints
+from .reference import Reference, to_joints, to_world
 from .resample import hermite, rotations
 from .rotation import Array, conjugate, log, multiply, unwound
 from .simulate import Forward
@@ -33,6 +33,7 @@ from .situation import Situation
 from .skeleton import Clip
 from .stage import SUBSTEP, UNCAUGHT, Stage
 
+ALOFT = 0.05  # [m] above the floor from where on a body is in the air, where nothing holds it
 TURN = 0.07  # [rad] most turn of a body in a sub-step: nobody expects a limp body back on a path
 
 
@@ -65,8 +66,10 @@ class Falling(Stage):
         surface = touch.points(actor)
         ground = floor_of(self.blows, surface, clip.times, actor.canonical(clip), self.knock.start)
         state = self._state(self.knock.start)
+        low = surface.figure.world(*to_world(self.model, state.rotation, state.position))[:, 2].min()
+        self.stands = float(low < ground + ALOFT)
         self.ragdoll = Ragdoll.of(
-            self.knock, actor, self.model, state, self.inertia, self.hinges, (surface, ground), self.moving
+            self.knock, actor, self.model, state, self.inertia, self.hinges, (surface, ground), self.moving, self.base
         )
 
     @cached_property
@@ -92,10 +95,11 @@ class Falling(Stage):
         kin, passing = motions(self.model, reference)
         left = self.knock.tone(times)[:, None]
         tone = left * tuning.tone(actor, [(b.situation, b.struck, times - b.start) for b in self.blows])
+        tone[:, self.base] *= self.stands
         muscle = tuning.muscle(actor, self.model, reference, passing, times - self.start, tone, self.inertia,
                                self.situation, self.settings, self.hinges, self.base)  # fmt: skip
         muscle = replace(muscle, share=left * muscle.share)
-        share = left[:, 0] * tuning.carried(self.situation, times - self.start)
+        share = self.stands * left[:, 0] * tuning.carried(self.situation, times - self.start)
         clip = actor.gravity, self.model, passing, muscle.feed_forward
         bearing = Bearing.of_clip(*clip, self.base, share, np.ones(len(times)))
         jointed = self.moving & (np.arange(self.model.n) != self.base)

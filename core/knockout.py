@@ -12,8 +12,8 @@ import numpy as np
 from . import touch
 from .actor import Actor
 from .blows import LONGEST, Blow
-from .dynamics import kinematics
-from .forces import Bumper, Calm, Capsules, Compliant, Field, Floor, Force, Muscle
+from .dynamics import Kinematics, kinematics
+from .forces import Bumper, Capsules, Compliant, DryFriction, Field, Floor, Force, Muscle
 from .forces.bumper import overlap
 from .hinges import Hinges
 from .model import Model, State
@@ -24,9 +24,11 @@ from .rotation import Array, cross
 from .spatial import apply
 from .tuning import brace
 
-CALM_FROM, CALM_RATE = 1.6, 80.0  # [s] after the blow from where on motion is damped, [1/s] at LONGEST
-TOPPLE, STANDS = 6.0, (0.3, 0.8)  # [1/s^2] where limbs would prop the body up, setting in so many [s] after the blow
+TOPPLE, LIES = 6.5, (0.2, 0.5)  # [m/s^2] where limbs prop the body up, [m] how high what lies is, and what stands
+STANDS = (0.3, 0.8)  # [s] after the blow, in which that sets in
 STILL, SLOWING = 0.03, 0.3  # [m/s] of every point of the surface, from where on motion fades in so many [s]
+DRY, CREEP = 0.08, 0.01  # part of the weight on a joint that its friction holds, and how fast it gives way [rad/s]
+STIFFER, STIFFENS = 9.0, (1.0, 3.4)  # times that friction, to which it grows in so many [s] after the muscles have gone
 SLACK_FREQUENCY, SLACK_RATIO = 0.5, 0.7  # what flesh and ligaments damp: no spring, but the damper of such a muscle
 FLOOR_DEPTH, FLOOR_TIME = 0.001, 0.05  # [m] a point sinks under the whole weight, [s] in which it comes up again
 FLESH_DEPTH, FLESH_TIME, FLESH_FRICTION = 0.05, 0.05, 0.3  # the same of flesh on flesh
@@ -83,32 +85,37 @@ class KnockOut:
         at = self.clip_times(times)
         return times, (rotations(samples, rotation, at), hermite(samples, position, at))
 
-    def calm(self, times: Array) -> Array:
-        """[1/s] damping of the whole body."""
-        x = np.clip((times - self.start - CALM_FROM) / (self.longest - SLOWING - CALM_FROM), 0.0, 1.0)
-        return CALM_RATE * x * x
+    def friction(self, times: Array) -> Array:
+        """Part of the weight that the friction of joints holds."""
+        x = np.clip((times - self.start - self.seconds - STIFFENS[0]) / (STIFFENS[1] - STIFFENS[0]), 0.0, 1.0)
+        return DRY * (1.0 - self.tone(times)) * (1.0 + (STIFFER - 1.0) * x * x)
 
     def topple(self, height: Array, time: float) -> Array:
         """(..., 3) [m/s^2] at heights (..., 1) above the floor [m]: what stands after a fall's time goes on to fall."""
         late = np.clip((time - self.start - STANDS[0]) / (STANDS[1] - STANDS[0]), 0.0, 1.0)
-        return TOPPLE * late * np.maximum(height, 0.0) * self.direction
+        return TOPPLE * late * np.clip((height - LIES[0]) / (LIES[1] - LIES[0]), 0.0, 1.0) * self.direction
 
 
 @dataclass(frozen=True, eq=False)
 class Ragdoll:
-    """What acts on a limp body besides its joints' ranges: floor, its own limbs, ligaments."""
+    """What acts on a limp body besides its joints' ranges: floor, its own limbs, ligaments.
+
+    jointed: (m,) bodies that hang on a joint.  carried: (m,) [N m] what the weight that it carries turns it by at most.
+    """
 
     knock: KnockOut
     floor: Floor
     bumper: Bumper
     passive: tuple[Array, Array]
+    jointed: np.ndarray
+    carried: Array
 
     @classmethod
     def of(
         cls, knock: KnockOut, actor: Actor, model: Model, state: State, inertia: Array, hinges: Hinges,
-        on: tuple[touch.Points, float], moving: np.ndarray,
+        on: tuple[touch.Points, float], moving: np.ndarray, base: int,
     ) -> "Ragdoll":  # fmt: skip
-        """on: the surface that touches a floor, and the floor's height [m]."""
+        """on: the surface that touches a floor, and the floor's height [m].  base: the free body, on no joint."""
         surface, height = on
         weight = abs(float(actor.gravity[2])) * float(model.inertia[:, 5, 5].sum())
         stiffness = weight / FLOOR_DEPTH
@@ -116,9 +123,10 @@ class Ragdoll:
         capsules = limbs(actor, moving, surface)
         pairs = capsules.pairs(model, [apart(actor, capsules)])
         soft = np.full(len(pairs), weight / FLESH_DEPTH)
-        sunk = overlap(capsules, pairs, kinematics(model, state))
-        bumper = Bumper(capsules, pairs, soft, FLESH_TIME * soft, FLESH_FRICTION, sunk)
-        return cls(knock, floor, bumper, ligaments(inertia, hinges))
+        kin = kinematics(model, state)
+        bumper = Bumper(capsules, pairs, soft, FLESH_TIME * soft, FLESH_FRICTION, overlap(capsules, pairs, kin))
+        jointed = np.flatnonzero(moving & (np.arange(model.n) != base))
+        return cls(knock, floor, bumper, ligaments(inertia, hinges), jointed, hung(actor, model, kin)[jointed])
 
     def forces(self, times: Array) -> list[Force]:
         """Over the steps that begin at times (K,)."""
@@ -128,7 +136,8 @@ class Ragdoll:
         none = np.zeros((len(times), n, 6))
         slack = Muscle(K, D, 1.0 - tone[:, None], np.full(n, np.inf), np.zeros(n), none, RIGID, RIGID)
         topple = Field(lambda places, time: self.knock.topple(places[..., 2:] - self.floor.height, time))
-        return [slack, Calm(self.knock.calm(times)), topple, Compliant([self.floor, self.bumper])]
+        dry = DryFriction(self.jointed, self.knock.friction(times)[:, None] * self.carried, CREEP)
+        return [slack, dry, topple, Compliant([self.floor, self.bumper])]
 
     def still(self, model: Model, now: float, states: Sequence[State]) -> bool:
         """Whether the body is limp and no point of its surface moved faster than STILL in any of the states."""
@@ -169,6 +178,14 @@ def ligaments(inertia: Array, hinges: Hinges) -> tuple[Array, Array]:
     K[hinges.bodies, :3, :3] = braced
     D[hinges.bodies, :3, :3] += damped
     return K, D
+
+
+def hung(actor: Actor, model: Model, kin: Kinematics) -> Array:
+    """(n,) [N m] what the weight of all that joints carry turns them by where it hangs out level."""
+    I = model.inward(kin.I.reshape(-1, 36)).reshape(kin.I.shape)  # noqa: E741
+    mass, moment = I[:, 5, 5], I[:, :3, 3:]
+    first = np.stack((moment[:, 2, 1], moment[:, 0, 2], moment[:, 1, 0]), axis=-1)
+    return np.linalg.norm(actor.gravity) * np.linalg.norm(first - mass[:, None] * kin.p, axis=-1)
 
 
 def limbs(actor: Actor, moving: np.ndarray, surface: touch.Points) -> Capsules:

@@ -1,8 +1,8 @@
 """Ranges of joints without tone: a limp body lies and folds as far as joints go, not as far as its clip's pose would.
 
 Hips and shoulders have their range about the middle of what anatomy allows; trunk, neck, hands and feet about the pose
-in which they went limp.  What muscles can do at the end of a range, a limp joint can't: hips, knees and ankles fold
-less than in a squat, so that nobody comes to rest on folded legs.
+in which they went limp.  What muscles can do at the end of a range, a limp joint can't: hips and ankles fold less than
+in a squat, and knees of figures on four legs, so that they come to rest on their side.
 """
 
 from dataclasses import replace
@@ -26,7 +26,8 @@ MIDDLE = {"upper_arm": (0.75, 0.4, -0.55), "thigh": (0.25, 0.5, -0.87)}
 ALONG = {"upper_arm": 0.2, "forearm": 0.0, "thigh": 0.05, "shin": 0.0}  # how far limbs point aside that lie along
 STRETCHED = (*ALONG, "spine", "neck", "head", "clavicle", "hand")  # what is straight in a body that lies stretched
 BALL = {"upper_arm": (95.0, 85.0, 80.0), "thigh": (55.0, 50.0, 45.0)}
-FOLDED: Ranges = {"shin": (-2.0, 100.0), "foot": (35.0,)}  # calf on thigh, and the foot about how it stood [deg]
+FOLDED: Ranges = {"foot": (35.0,)}  # about how it stood [deg]
+CROUCHED: Ranges = {"shin": (-2.0, 100.0)}  # of other figures, calf on thigh
 STANDING = (60.0, 35.0, 35.0)  # of other figures' limbs, about how they stand
 
 
@@ -38,7 +39,8 @@ def limits(
 
     moving: (n,) without the free base, which has no joint.
     """
-    limit = tuning.limit(actor, moving, inertia, hinges, bent, {**FOLDED, **said}, WIDER)
+    folded = FOLDED if _biped(actor) else {**FOLDED, **CROUCHED}
+    limit = tuning.limit(actor, moving, inertia, hinges, bent, {**folded, **said}, WIDER)
     out: list[Force] = [replace(limit, soft=FREE)]
     if balls := tuning.balls(actor, moving, inertia, said):
         roles = [actor.roles[i] for i in balls.bodies]

@@ -10,14 +10,13 @@ fields, springs to a rest pose) say so.
 
 from .bearing import Bearing
 from .bumper import Bumper
-from .calm import Calm
 from .collide import Capsules, SelfCollision
 from .compliant import Compliant, Touching
 from .contact import Contacts, Source
 from .coulomb import Rows
 from .flesh import Flesh
 from .floor import Floor
-from .friction import HingeFriction, Viscous
+from .friction import DryFriction, HingeFriction, Viscous
 from .ground import Ground
 from .guide import Guide
 from .limit import Limit
@@ -35,10 +34,10 @@ __all__ = [
     "Air",
     "Bearing",
     "Bumper",
-    "Calm",
     "Capsules",
     "Compliant",
     "Contacts",
+    "DryFriction",
     "EndStop",
     "Field",
     "Flesh",

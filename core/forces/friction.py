@@ -1,4 +1,4 @@
-"""Friction in hinges: viscous, and Coulomb friction that holds still."""
+"""Friction in joints: viscous, and Coulomb friction that creeps or holds still."""
 
 from dataclasses import dataclass
 
@@ -28,6 +28,27 @@ class Viscous:
         w = (step.e_dot if self.clip else step.state.twist)[..., self.bodies, :3]
         torque, Z = -self.damping[:, None] * w, step.h * self.damping[:, None, None] * EYE
         load.add_turn(self.bodies, torque if self.clip else step.from_rest(self.bodies, torque, Z), Z)
+
+
+@dataclass(frozen=True, eq=False)
+class DryFriction:
+    """Coulomb friction of joints against any turning, without a contact solver: torque T w / sqrt(w^2 + creep^2).
+
+    It is taken as the damper that its chord from rest at the velocity on arrival is, at the end of the step: the slope
+    of a curve that bends towards its axis is less than that, so no step is too long.  What holds still creeps.
+    bodies: (m,).  torque: (K, m) [N m] T at every step.  creep: [rad/s] at which friction has 70 % of its strength.
+    """
+
+    bodies: np.ndarray
+    torque: Array
+    creep: float
+
+    def add(self, load: Load, step: Step) -> None:
+        """Torque on arrival and its impedance."""
+        w = step.state.twist[..., self.bodies, :3]
+        chord = self.torque[step.k] / np.sqrt(np.einsum("...i,...i->...", w, w) + self.creep**2)
+        torque, Z = -chord[..., None] * w, step.h * chord[..., None, None] * EYE
+        load.add_turn(self.bodies, step.from_rest(self.bodies, torque, Z), Z)
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,8 +52,9 @@ def surface(reaction, clip):
 
 
 def test_the_body_lies_within_four_seconds(fallen, clip):
+    """It comes to rest by itself: 4 s are when it would be stopped."""
     since, height, speed = surface(fallen, clip)
-    assert since[-1] <= 4.0 + 1e-6
+    assert since[-1] < 3.5
     pelvis = fallen.actor.first("pelvis")
     assert height[0][touch.points(fallen.actor).bodies == pelvis].min() > 0.7
     assert height[-1].max() < 0.6, "no part of it stands"
@@ -119,16 +120,13 @@ def test_the_same_input_gives_the_same_fall(actor, clip, knocked_out):
 
 
 def test_it_does_not_rest_on_folded_legs(fallen, clip):
-    """Calves and thighs stay apart, and hips come down to a thigh's thickness above the floor."""
+    """Nor on an arch of them: hips come down to a thigh's thickness above the floor."""
     q, p = path(fallen, clip)
-    found = hinges.find(fallen.actor, fallen.moving, *(lambda q, p: (to_matrix(q), p))(*fallen.actor.canonical(clip)))
-    knees = [fallen.actor.roles[i].startswith("shin") for i in found.bodies]
-    bend = np.degrees(hinges.bend(fallen.actor, found, to_matrix(q[-1:]), p[-1:]))[0, knees]
-    assert bend.max() < 120.0
     mass = fallen.actor.masses.mass[fallen.actor.order]
     middles = p[-1] + rotate(q[-1], 0.5 * fallen.actor.axis)
     ground = touch.floor(touch.points(fallen.actor), *fallen.actor.canonical(clip))
     assert mass @ middles[:, 2] / mass.sum() - ground < 0.2
+    assert p[-1, fallen.actor.first("pelvis"), 2] - ground < 0.25
 
 
 def armed():
@@ -176,6 +174,18 @@ def test_the_blow_gives_its_momentum(actor, clip):
         *_, last = simulate(stage.model, reference, stage.forces(reference), actor.gravity, Run(0, reference.state(0)))
         momentum.append(balance(stage.model, kinematics(stage.model, last.state), actor.gravity).momentum[3:])
     np.testing.assert_allclose(momentum[1] - momentum[0], 5.0 * stage.blows[0].direction, atol=0.35)
+
+
+def test_a_body_in_the_air_keeps_its_momentum(actor, clip):
+    """With the floor a metre below its feet: what it had and what the blow gives, and it falls freely."""
+    situation = named("knock_out").with_changes(impulse=20.0, gain=1.0, contact=0.01)
+    stage = Falling(actor, clip, [(situation, replace(HIT, ground=-1.0))], {}, {})
+    reference = stage.reference(stage.start, 48, 1 / 240)
+    runs = list(simulate(stage.model, reference, stage.forces(reference), actor.gravity, Run(0, reference.state(0))))
+    first, last = (balance(stage.model, kinematics(stage.model, r.state), actor.gravity) for r in (runs[0], runs[-1]))
+    seconds = reference.times[runs[-1].k] - reference.times[runs[0].k]
+    given = 20.0 * stage.blows[0].direction + first.mass * seconds * actor.gravity
+    np.testing.assert_allclose(last.momentum[3:] - first.momentum[3:], given, atol=0.02 * np.linalg.norm(given))
 
 
 def test_what_a_fall_does_not_do_is_said(actor, clip):

@@ -10,6 +10,7 @@ from core.forces import (
     Air,
     Capsules,
     Contacts,
+    DryFriction,
     EndStop,
     Field,
     Flesh,
@@ -383,6 +384,31 @@ def test_swing_twist_keeps_a_joint_in_its_range(push):
     assert max(reach, abs(twist[0]) / np.radians(30.0)) > 0.6  # it leans on its range
     assert reach < 1.15 and abs(twist[0]) < 1.15 * np.radians(30.0)
     assert np.abs(runs[-1].state.twist).max() < 0.05
+
+
+def turned(torque, speed, steps, h, load=0.0):
+    """(rad/s) of a ball of 0.02 kg m^2 at every step under dry friction, from a speed on and under a load [N m]."""
+    model, at = one_body(SPHERICAL, about=(0.02, 0.02, 0.02)), np.array([0])
+    start = State(np.array([[1.0, 0, 0, 0]]), np.zeros((1, 3)), np.array([[speed, 0, 0, 0, 0, 0]]))
+    pulled = Wrench(at, np.zeros((1, 3)), np.array([[load, 0, 0, 0, 0, 0]]))
+    dry = DryFriction(at, np.full((steps, 1), torque), 0.01)
+    runs = simulate(model, standing(model, steps, h), [dry, pulled], NONE, Run(0, start))
+    return np.array([run.state.twist[0, 0] for run in runs])
+
+
+@pytest.mark.parametrize("h", [1 / 1000, 1 / 120])
+def test_dry_friction_brakes_evenly_and_stops(h):
+    """0.1 N m take 5 rad/s from 0.02 kg m^2 every second; then nothing turns back."""
+    w = turned(0.1, 2.0, round(1.0 / h), h)
+    at = round(0.2 / h)
+    assert w[at - 1] == pytest.approx(1.0, abs=0.01 + 3.0 * h)
+    assert w.min() >= 0.0 and w[-1] < 1e-4
+
+
+def test_dry_friction_holds_what_is_less_and_gives_way_to_more():
+    """Half its strength creeps at 0.01 / sqrt(3) rad/s; twice that accelerates by what is left, some steps late."""
+    assert turned(0.1, 0.0, 120, 1 / 120, load=0.05)[-1] == pytest.approx(0.01 / np.sqrt(3.0), rel=1e-3)
+    assert turned(0.1, 0.0, 200, 1 / 1000, load=0.2)[-1] == pytest.approx(0.1 / 0.02 * 0.2, rel=0.05)
 
 
 def test_forces_work_on_batches(clip):

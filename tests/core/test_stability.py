@@ -9,6 +9,7 @@ from core.forces import (
     Air,
     Capsules,
     Contacts,
+    DryFriction,
     EndStop,
     Ground,
     HingeFriction,
@@ -153,6 +154,7 @@ def everything(rng, model, reference, scale):
         SwingTwist.of_rest(reference, ball, rest),
         EndStop.of_clip(stops(rest, -high[0], 2.0 * high[0]), reference, (any_(n), any_(n))),
         Viscous(m, any_(n)),
+        DryFriction(m, np.tile(any_(n), (reference.steps, 1)), 0.01),
         Air(m, points, any_(n) * 1e-3, rng.normal(size=3) * 10.0),
     ]
     chosen = [f for f in forces if rng.integers(2)]
