@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .limbs import by_depth, carrying
 from .rotation import Array
 
 
@@ -11,13 +12,13 @@ from .rotation import Array
 class Level:
     """Bodies of one depth, by their places in the order of depth.
 
-    bodies: the m of them.  parent: (m,).  parents: (p,) the different ones.  sums: (p, m) 1.0 where they carry a body.
+    bodies: the m of them.  parent: (m,).  parents, sums: as in `limbs.Tier`.
     """
 
     bodies: slice
     parent: np.ndarray
-    parents: np.ndarray
-    sums: Array
+    parents: slice | np.ndarray
+    sums: Array | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,18 +43,20 @@ class Levels:
         """(..., n, c) sums over all bodies that a body carries, itself included."""
         out = values.take(self.order, axis=-2)
         for level in self.inner[::-1]:
-            out[..., level.parents, :] += level.sums @ out[..., level.bodies, :]
+            own = out[..., level.bodies, :]
+            out[..., level.parents, :] += own if level.sums is None else level.sums @ own
         return out.take(self.place, axis=-2)
 
 
-def build(parent: np.ndarray, depth: np.ndarray) -> Levels:
-    """Levels of bodies with these parents (n,), -1 = world, and depths (n,), 1 = a root."""
-    order = np.argsort(depth, kind="stable")
+def build(parent: np.ndarray) -> Levels:
+    """Levels of bodies with these parents (n,), -1 = world."""
+    first, *inner = by_depth(parent, [[i] for i in range(len(parent))])[::-1]
+    order = np.array([body for level in (first, *inner) for (body,) in level])
     place = np.argsort(order)
-    ends = np.cumsum(np.bincount(depth))
-    inner = []
-    for first, last in zip(ends[1:-1].tolist(), ends[2:].tolist(), strict=True):
-        up = place[parent[order[first:last]]]
-        parents = np.unique(up)
-        inner.append(Level(slice(first, last), up, parents, (parents[:, None] == up).astype(float)))
-    return Levels(order, place, tuple(inner))
+    levels, start = [], len(first)
+    for level in inner:
+        bodies = slice(start, start + len(level))
+        up = place[parent[order[bodies]]]
+        levels.append(Level(bodies, up, *carrying(up)))
+        start = bodies.stop
+    return Levels(order, place, tuple(levels))

@@ -115,8 +115,8 @@ def build(
     counts = np.bincount(dof_body, minlength=len(parent))
     carrier = carriers(parent, counts > 0)
     up = np.where(parent < 0, -1, carrier[parent])
-    by_depth = _by_depth(up, cut(up, counts, sizes))
-    bodies, dofs = zip(*(_places(limbs, dof_body) for limbs in by_depth), strict=True)
+    tiers_of = by_depth(up, cut(up, counts, sizes))
+    bodies, dofs = zip(*(_places(limbs, dof_body) for limbs in tiers_of), strict=True)
     every, each = (np.concatenate([table.reshape(-1) for table in tables]) for tables in (bodies, dofs))
     place, places = np.full(len(parent), len(every)), np.empty(len(slot), dtype=int)
     found, first = np.unique(every, return_index=True)
@@ -145,7 +145,7 @@ def entries(slot: np.ndarray, width: int) -> np.ndarray:
     return np.asarray((6 * width * body + column)[:, None] + width * np.arange(6))
 
 
-def _by_depth(parent: np.ndarray, limbs: list[list[int]]) -> list[list[list[int]]]:
+def by_depth(parent: np.ndarray, limbs: list[list[int]]) -> list[list[list[int]]]:
     """The deepest limbs, those that carry them, and so on; limbs are in the order of those that they carry."""
     tiers: list[list[list[int]]] = []
     at: dict[int, int] = {}
@@ -158,6 +158,17 @@ def _by_depth(parent: np.ndarray, limbs: list[list[int]]) -> list[list[list[int]
         first = {int(parent[limb[0]]): number for number, limb in reversed(list(enumerate(lower)))}
         upper.sort(key=lambda limb: min(first.get(body, len(lower)) for body in limb))
     return tiers[::-1]
+
+
+def carrying(parent: np.ndarray) -> tuple[slice | np.ndarray, Array | None]:
+    """`Tier.parents` and `Tier.sums` of limbs that hang on bodies at these places (k,)."""
+    parents, child = np.unique(parent, return_inverse=True)
+    sums = (np.arange(len(parents))[:, None] == child.reshape(-1)).astype(float)
+    in_a_row = parents[-1] - parents[0] == len(parents) - 1
+    return (
+        slice(int(parents[0]), int(parents[-1]) + 1) if in_a_row else parents,
+        None if np.array_equal(sums, np.eye(len(parent))) else sums,
+    )
 
 
 def _places(limbs: list[list[int]], dof_body: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -184,9 +195,7 @@ def _tier(
 ) -> Tier:
     """A tier of the bodies (k, b) and degrees of freedom (k, b, d), each of which moves a body: mover (k, m)."""
     real, used = body >= 0, dof.reshape(mover.shape) >= 0
-    parents, child = np.unique(parent, return_inverse=True)
-    sums = (np.arange(len(parents))[:, None] == child.reshape(-1)).astype(float)
-    follow = parents[-1] - parents[0] == len(parents) - 1
+    parents, sums = carrying(parent)
     first = np.diff(body, prepend=-1, axis=1) != 0
     same = np.where(mover[:, :, None] == mover[:, None, :], 0.5, 1.0)
     return Tier(
@@ -197,8 +206,8 @@ def _tier(
         above=ancestor[mover[:, :, None], mover[:, None, :]] * same * used[:, :, None] * used[:, None, :],
         ways=ancestor[body[:, :, None], mover[:, None, :]] * real[:, :, None] * used[:, None, :],
         parent=parent,
-        parents=slice(parents[0], parents[-1] + 1) if follow else parents,
-        sums=None if np.array_equal(sums, np.eye(len(parent))) else sums,
+        parents=parents,
+        sums=sums,
         carries=part[0].start > 0,
     )
 

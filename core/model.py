@@ -227,7 +227,7 @@ class Model:
     @cached_property
     def levels(self) -> Levels:
         """Bodies by depth."""
-        return levels(self.parent, self.ancestor.sum(axis=1).astype(int))
+        return levels(self.parent)
 
     def outward(self, values: Array) -> Array:
         """(..., n, c) sums over all bodies that carry a body, itself included."""
