@@ -132,7 +132,7 @@ class Footing:
         return [
             Wrench(hips, np.zeros((len(hips), 3)), load),
             *springs,
-            Guide(self.base, mass, centre(kins[0]), taut, (shift[1:-1], rate[:-1]), push),
+            Guide(self.base, centre(kins[0]), taut, (shift[1:-1], rate[:-1]), push),
         ]
 
     def _firm(self, times: Array, hold: Array) -> Array:

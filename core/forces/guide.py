@@ -11,17 +11,17 @@ from .step import INERTIA, Step, implicit, stiff
 
 @dataclass(frozen=True, eq=False)
 class Guide:
-    """Holds the centre of mass to a way off the clip's, by a force of the ground at the free base.
+    """Holds the centre of mass to a way off the clip's.
 
     The ground knows nothing of single bones: a blow changes the weight's velocity as the plan has it, wherever it
-    lands, and what brakes the struck bone are the body's own joints.
-    mass: of all bodies [kg].  clip: place and velocity (K, 3) of the clip's centre of mass on arrival, world [m],
-    [m/s].  taut: (K, 2) damping over mass and circular frequency [1/s].  way: (K, 3) off the clip's, and how fast.
-    push: (K, 3) force besides [N].
+    lands, and what brakes the struck bone are the body's own joints.  The spring is a potential of the weight's place,
+    so all bodies are pulled alike: one that pulled at the base alone would feed swings between the two.
+    clip: place and velocity (K, 3) of the clip's centre of mass on arrival, world [m], [m/s].  taut: (K, 2) damping
+    over mass and circular frequency [1/s].  way: (K, 3) off the clip's, and how fast.
+    push: (K, 3) force of the ground besides, at the base [N].
     """
 
     body: int
-    mass: float
     clip: tuple[Array, Array]
     taut: Array
     way: tuple[Array, Array]
@@ -39,14 +39,14 @@ class Guide:
             D, pace = self.taut.T
             late, K = stiff(kicks * pace), pace**2
             inert = kicks**2 * (INERTIA + (1.0 - INERTIA) * late)
-            whole = (1.0 + inert * K + kicks * implicit(kicks * D) * D) / self.mass
+            whole = 1.0 + inert * K + kicks * implicit(kicks * D) * D
             self._known[key] = (K / whole)[:, None], ((D + kicks * late * K) / whole)[:, None]
         return self._known[key]
 
     def add(self, load: Load, step: Step) -> None:
-        """The force at the base's origin."""
-        k, (K, D) = step.k, self._laws(step.reference.kicks)
-        now, clip, way = centre(step.kin), self.clip, self.way
+        """What holds the weight pulls at all bodies alike, as weight does, and bends nothing; the rest at the base."""
+        k, (K, D), kin = step.k, self._laws(step.reference.kicks), step.kin
+        now, clip, way = centre(kin), self.clip, self.way
         off, drift = (clip[i][k] + way[i][k] - now[i] for i in (0, 1))
-        force = K[k] * off + D[k] * drift + self.push[k]
-        load.force[..., self.body, 3:] += apply(step.kin.R[..., self.body, :, :].swapaxes(-1, -2), force)
+        load.wrench += apply(kin.I[..., 3:], (K[k] * off + D[k] * drift)[..., None, :])
+        load.force[..., self.body, 3:] += apply(kin.R[..., self.body, :, :].swapaxes(-1, -2), self.push[k])
