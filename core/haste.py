@@ -11,7 +11,7 @@ import numpy as np
 
 from .resample import rotations
 from .rotation import Array, conjugate, log, multiply
-from .stance import Stance
+from .stance import SHORTEST, Stance
 from .support import smooth
 
 TURNS = 8.0  # [rad/s] that a leg in the air turns about its hip at most, where the clip's doesn't: a sprint's half
@@ -20,13 +20,16 @@ STEADY = 1.5  # times its mean is the steepest rate of `smooth`
 
 def soonest(stance: Stance, k: int, leg: int) -> float:
     """[s] by how much a foot in the air at sample k may land before the clip's time: its leg doesn't turn faster than
-    TURNS for it, nor does the foot run backwards while it waits for its clip."""
+    TURNS for it, nor does the foot run backwards while it waits for its clip.  What is hastened is its way over the
+    ground, under a hip that goes on as ever."""
     h = float(stance.times[1] - stance.times[0])
     due = stance.lands(k, leg)
-    way = (stance.ankle - stance.hip)[k : due + 1, leg]
-    way = way / np.linalg.norm(way, axis=-1)[:, None]
-    own = float(np.linalg.norm(np.diff(way, axis=0), axis=-1).max()) / h
-    faster = max(TURNS / max(own, 1e-6) - 1.0, 0.0) / STEADY
+    some = slice(k, due + 1)
+    way, over = (stance.ankle - stance.hip)[some, leg], stance.ankle[some, leg].copy()
+    over[:, :2] -= (stance.times[some, None] - stance.times[k]) * stance.ground
+    far = np.maximum(np.linalg.norm(way, axis=-1), SHORTEST)
+    own, more = (np.linalg.norm(np.diff(x, axis=0), axis=-1).max() / h for x in (way / far[:, None], over / far.min()))
+    faster = max(TURNS - float(own), 0.0) / max(float(more), 1e-6) / STEADY
     stands = stance.stays(due, leg) - due
     return h * min((due - k) * faster / (1.0 + faster), 0.5 * stands / (STEADY - 1.0))
 

@@ -27,6 +27,7 @@ APART, FIRM = (
     0.08,
     0.8,
 )  # [m] that a foot stays on its own side of the other at least, and part of it that can't give way
+SHORTEST = 0.01  # [m] that a leg is taken to be long at least, which a clip may scale to nothing
 STEEP = np.sqrt(0.5)  # sine of the angle of feet that stand on their toes
 PASSES, GOES = 0.3, 0.25  # [m/s] at which ground goes by, and part of that at which a foot at least goes with it
 
@@ -213,7 +214,7 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
     nominal = np.array([nearest(at[k, bear[k]], com[k]) if bear[k].any() else com[k] for k in range(len(com))])
     bones = np.array([[limb.upper, limb.lower, limb.end] for limb in limbs])
     joints = motion.p[:, bones]
-    length = np.linalg.norm(np.diff(joints, axis=2), axis=-1).sum(axis=-1).mean(axis=0)
+    length = np.maximum(np.linalg.norm(np.diff(joints, axis=2), axis=-1).sum(axis=-1).mean(axis=0), SHORTEST)
     return Stance(
         motion.times,
         tuple(limbs),

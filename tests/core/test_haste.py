@@ -50,6 +50,22 @@ def test_a_hastened_foot_makes_the_clips_own_way_sooner(found, part):
     assert np.linalg.norm((sooner - own)[k:late], axis=-1).max() > 0.05 * part
 
 
+def test_legs_of_no_length_plan_finite_steps(actor, clip):
+    """A clip may put knees and ankles where hips are."""
+    place = clip.position.copy()
+    for side in "LR":
+        hip, *rest = (actor.skeleton.index(f"{name}.{side}") for name in ("thigh", "shin", "foot"))
+        place[:, rest] = place[:, [hip]]
+    found = stance.read(actor, replace(clip, position=place), clip.times[0] + 0.5)
+    assert found.length.max() == stance.SHORTEST
+    found = replace(found, down=np.arange(len(found.times))[:, None] // 20 % 3 != [0, 1])  # one lifts, then the other
+    push = np.zeros((1, len(found.times), 2))
+    push[0, 30] = 1.0, 0.5
+    start = float(found.times[30])
+    plan = steps.plan(found, push, Struck.nothing(found.down.shape), [Span(start, start + 2.7)])
+    assert np.isfinite(plan.feet).all() and np.isfinite(plan.shift).all() and np.isfinite(plan.turned).all()
+
+
 @pytest.fixture(scope="module")
 def strolling(found):
     """The walk, but with feet that stand longer than they swing."""
