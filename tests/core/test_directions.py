@@ -65,6 +65,19 @@ def test_a_range_that_blocks_a_shoulder_is_named(figure, direction, why):
         assert name == why and left <= ways.ALONG
 
 
+@pytest.mark.parametrize(("narrow", "held"), [(True, "limits"), (False, "")])
+def test_an_answer_that_ranges_hold_is_named(figure, narrow, held):
+    """A shoulder that turns by no more than a fifth of a degree hardly moves; a free one is held by nothing."""
+    aim = ways.Aim(*figure, *directions.PARTS["shoulder"])
+    situation, hit = aim.planned((0, 1, 0), "rifle")
+    ranges = {"upper_arm": (0.2, 0.2, 0.2), "clavicle": (0.2,), "spine": (0.2,)} if narrow else {}
+    plan = situation.with_changes(ranges=ranges), hit
+    reaction = causes.again(aim, plan, (), lambda _, reaction: reaction)
+    verdict = answers.graded(aim, reaction)
+    assert bool(answers._bad(verdict)) == narrow
+    assert answers._held(aim, plan, reaction.blows[0], verdict) == held
+
+
 @pytest.mark.parametrize(("turns", "swings", "why"), [(40.0, 20.0, "clip"), (0.0, 80.0, "arc"), (20.0, 64.0, "arc")])
 def test_a_point_on_a_bone_that_turns_leaves_its_tangent(turns, swings, why):
     """It hangs on a hinge which a clip turns by one angle, a blow by another [deg]: chords lie half of that off."""

@@ -35,8 +35,8 @@ class Cell:
     limits, where it hardly grows with strength, else None.
     excuse: why it may be off: "" | "axial" | what blocks it, see `causes.excuse`.  left: [deg] that it is off without
     that.  cause: what else turns it, see `causes.cause`.
-    held: why the point hardly goes, where the judge misses its answer and nothing else is bad: "" | "axial" | "ground".
-    failed: by the judge.
+    held: why the point hardly goes, where the judge misses its answer and nothing else is bad: "" | "axial" | "ground"
+    | "limits".  failed: by the judge.
     """
 
     velocity: float
@@ -88,7 +88,7 @@ def _cell(aim, plan, stage):
         peak=float(size(way).max()),
         excuse=excuse,
         cause=cause,
-        held=_held(aim, blow, verdict),
+        held=_held(aim, plan, blow, verdict),
         grade=verdict.grade,
         failed=tuple("{} {:.3g} {}".format(f.name, f.value, f.bone).strip() for f in verdict.failed()),
     )
@@ -135,13 +135,22 @@ def _axial(aim, blow):
     return abs(line @ blow.direction) > AXIAL * np.linalg.norm(line)
 
 
-def _held(aim, blow, verdict):
-    """What the blow spends itself on where nothing is bad but that the point hardly moves: the length of the bone, or
-    the ground under the legs and the body's weight on them."""
-    bad = {f.name for f in verdict.failed() if rule.excess(f, verdict.mode, bad=True) > 1.0}
+def _held(aim, plan, blow, verdict):
+    """What the blow spends itself on where nothing is bad but that the point hardly moves: the length of the bone, the
+    ground under the legs and the body's weight on them, or joint limits, without which none of it is bad."""
+    bad = _bad(verdict)
     if not bad or not bad <= ANSWERS:
         return ""
-    return "ground" if abs(blow.direction[2]) > AXIAL else "axial" if _axial(aim, blow) else ""
+    if abs(blow.direction[2]) > AXIAL:
+        return "ground"
+    if _axial(aim, blow):
+        return "axial"
+    return "" if bad & _bad(causes.again(aim, plan, causes.BLOCKS["limits"], graded)) else "limits"
+
+
+def _bad(verdict):
+    """Names of the checks that are."""
+    return {f.name for f in verdict.failed() if rule.excess(f, verdict.mode, bad=True) > 1.0}
 
 
 def graded(aim, reaction):

@@ -90,8 +90,12 @@ def way(aim, plan, taken=()):
     """`displacement` of a plan with things taken away, simulated for no longer than it is looked at."""
     situation, hit = plan
     brief = replace(situation.envelope, mode="hold", simulation=SEEN)
+    return again(aim, (situation.with_changes(envelope=brief), hit), taken, displacement)
+
+
+def again(aim, plan, taken, look):
+    """What `look(aim, reaction)` sees of a plan with things taken away."""
     with ExitStack() as stack:
         for place, name, instead in taken:
             stack.enter_context(mock.patch.object(place, name, instead))
-        reaction = run(react(aim.actor, aim.clip, situation.with_changes(envelope=brief), hit))
-        return displacement(aim, reaction)
+        return look(aim, run(react(aim.actor, aim.clip, *plan)))

@@ -79,7 +79,8 @@ def _head(strengths, characters):
         "  are not *limited*: without joint limits it would be.",
         "- grades of the judge with its frozen thresholds; *held*: those of the bad ones that are so only for the",
         "  struck point's own way, along its bone (*axial*) or along the vertical (*ground*): up, weight ends the way",
-        "  after v²/2g, 0.5 to 3 cm at these strengths; down, the legs stand.",
+        "  after v²/2g, 0.5 to 3 cm at these strengths; down, the legs stand; or by joint limits, without which they",
+        "  are not bad (*limits*).",
         "",
     ]
 
