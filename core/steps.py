@@ -25,6 +25,7 @@ SWING, LEG, FARTHER = 0.28, 0.9, 0.1  # [s] that a step takes of a leg of this l
 BRISK = 0.2  # [s] that it takes at least
 STRAINED = 0.4  # of a leg's length that feet are away from under the weight before they follow
 MISSED = 2.0  # [m] that a step may be longer for each by which it catches the weight better
+AIMED = 0.2  # [s] before it lands from where on a foot that the clip has in the air goes there
 ADRIFT = 0.15  # [m] that the weight may be off when the end comes near
 LOST = 0.8  # of its height that the weight may be away from the feet before the body falls
 Choice = tuple[float, tuple[int, ...], Array, float]
@@ -222,7 +223,7 @@ class Walker(Lander):
         return norm(there - nearest(np.concatenate((points, back)), there)) < ROUND
 
     def _swing(self, k: int) -> None:
-        """Move the feet in the air: to where they land, at rest there."""
+        """Move the feet in the air: those of the clip along with the weight, then to where they land, at rest there."""
         for leg in map(int, np.flatnonzero(self.due >= 0)):
             left = (self.due[leg] - k) * self.h
             if self.since[leg] >= 0:
@@ -230,13 +231,23 @@ class Walker(Lander):
                 if done < 0.12:
                     continue
                 left -= 0.05 * (self.due[leg] - self.since[leg]) * self.h
-            place, due = self.goal[leg], int(self.due[leg])
+            place, due, at, v = self.goal[leg], int(self.due[leg]), self.place[leg], self.velocity[leg]
             passes = abreast(self.stance, k, due, leg, self.feet) if len(self.feet) == 2 else np.zeros(1, dtype=bool)
+            if self.since[leg] < 0 and left > AIMED and not self.across[leg]:
+                at[:], v[:] = self._along(k, leg, bool(passes.any()))
+                continue
             if passes.any() or self.across[leg]:
                 place, left = self._past(k, leg, left, int(np.argmax(np.append(passes, True))) * self.h)
-            at, v = self.place[leg], self.velocity[leg]
             goal = np.array([*place, self.stance.risen(due, leg, place)])
             at[:], v[:] = (goal, 0.0) if left <= self.h else landing.swung(at, v, goal, left, self.h)
+
+    def _along(self, k: int, leg: int, passes: bool) -> tuple[Array, Array]:
+        """Place and velocity (3,) of a foot that goes along with the weight, on its own side, over its ground."""
+        place = self.apart(k, leg, self.x, passes)
+        rate = self.v * bool(np.all(place == self.x))
+        to = np.array([*place, self.stance.risen(int(self.due[leg]), leg, place)])
+        rates = np.array([*rate, rate @ self.stance.grade])
+        return landing.carried(self.place[leg], self.velocity[leg], to, rates, self.h)
 
     def _past(self, k: int, leg: int, left: float, first: float) -> tuple[Array, float]:
         """Where a foot that passes the other in a time [s] is to go first, and how long it has: to its own side, and
