@@ -1,4 +1,4 @@
-"""Feet that land before the clip's time."""
+"""Feet in the air: how they go along with the weight, and those that land before the clip's time."""
 
 from dataclasses import replace
 
@@ -116,3 +116,26 @@ def test_a_foot_is_shown_where_it_is_hastened_to(actor):
     turned = rotations(now.times, now.turn[:, leg], clip.times[some])
     off, clips = (angle(x[:, foot], turned)[early].max() for x in (shown[0], q[some]))
     assert off < 0.03 < 0.06 < clips
+
+
+@pytest.mark.parametrize("direction", ((0.0, 0.45), (0.25, -0.1)))
+def test_a_foot_in_the_air_goes_along_with_the_weight(found, direction):
+    """The weight is pushed as one foot leaves the ground: 0.2 s before it lands that foot is as far off the clip's as
+    a critically damped spring that hangs at the weight, integrated here in small steps; it lands and stays there."""
+    k = int(np.flatnonzero(found.down[:-1, 0] & ~found.down[1:, 0])[0]) + 1
+    lands, blow = found.lands(k, 0), float(found.times[k])
+    push = np.zeros((1, len(found.times), 2))
+    push[0, k] = direction
+    plan = steps.plan(found, push, Struck.nothing(found.down.shape), [Span(blow, blow + 3.0)])
+    until = lands - int(np.ceil(0.2 / (1.0 / 60.0)))
+    assert until - k > 6
+    times = np.linspace(found.times[k], found.times[until], 4001)
+    shift = plan.shifted(times)[:, :2]
+    h, foot, v, last = times[1] - times[0], np.zeros(2), np.zeros(2), shift[0]
+    for x in shift[1:]:
+        v = v + h * (64.0 * (x - foot) + 16.0 * ((x - last) / h - v))
+        foot, last = foot + h * v, x
+    assert np.linalg.norm(foot) > 0.01
+    np.testing.assert_allclose(plan.feet[until, 0, :2], foot, atol=0.005)
+    np.testing.assert_allclose(plan.speed[lands, 0], 0.0, atol=1e-12)
+    np.testing.assert_array_equal(plan.feet[lands, 0], plan.feet[lands + 3, 0])
