@@ -24,7 +24,7 @@ from .rotation import Array, cross
 from .spatial import apply
 from .tuning import brace
 
-TOPPLE, LIES = 6.5, (0.2, 0.5)  # [m/s^2] where limbs prop the body up, [m] how high what lies is, and what stands
+TOPPLE, LIES = 3.5, (0.2, 0.5)  # [m/s^2] where limbs prop the body up, [m] how high what lies is, and what stands
 STANDS = (0.3, 0.8)  # [s] after the blow, in which that sets in
 STILL, SLOWING = 0.03, 0.3  # [m/s] of every point of the surface, from where on motion fades in so many [s]
 DRY, CREEP = 0.08, 0.01  # part of the weight on a joint that its friction holds, and how fast it gives way [rad/s]

@@ -87,9 +87,13 @@ def ahead(model: Model, kin: Kinematics, passing: Kinematics, acceleration: Arra
     points; passing: as in `Step`; acceleration: (..., n, 6) of the joint twists, body frame.
 
     Velocity products act for `TURNS` of the step; those of points count as at their body's
-    origin, not at the frame's, which may be a metre away, where a hand that comes down fast would seem to rise.
+    origin, not at the frame's, which may be a metre away, where a hand that comes down fast would seem to rise.  A
+    joint's own travel is straight in a step, as `reference.advance` has it.
     """
-    V, bias = passing.V, model.outward(passing.c)
+    w, v = np.split(passing.vJ, 2, axis=-1)
+    c = passing.c.copy()
+    c[..., 3:] -= cross(w, v + cross(w, kin.p))
+    V, bias = passing.V, model.outward(c)
     own = V[..., 3:] + cross(V[..., :3], kin.p)
     bias[..., 3:] += cross(V[..., :3], own)  # classical acceleration: the spatial one and omega x v
     return kin.V + h * model.outward(apply(kin.X, acceleration)) + TURNS * h * bias

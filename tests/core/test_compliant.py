@@ -131,7 +131,8 @@ def test_members_of_a_batch_do_not_know_of_each_other():
 
 def test_points_go_where_contacts_expect_them(rng):
     """The mean velocity of a body's origin over a step, far from the frame's, of a tree that tumbles through the air:
-    5 mm/s off, less in finer steps; velocity products counted at the frame's origin are 90 mm/s off."""
+    off by the square of the step, as the leapfrog is; velocity products counted at the frame's origin are 90 mm/s off.
+    """
     model = tree(rng, n=6, free=True, kinds=("spherical",))
     times = np.linspace(0.0, 1.0, 61)
     clip = motion(rng, model, times, amplitude=1.5)
@@ -144,4 +145,4 @@ def test_points_go_where_contacts_expect_them(rng):
         before, after = (to_world(model, run.state.rotation, run.state.position)[1] for run in (then, end))
         off.append(np.linalg.norm(V[:, 3:] + cross(V[:, :3], now.kin.p) - (after - before) / h, axis=-1))
     assert np.linalg.norm(V[:, :3], axis=-1).max() > 3.0
-    assert off[0].max() < 8e-3 and off[1].max() < 0.6 * off[0].max()
+    assert off[0].max() < 5e-3 and off[1].max() < 0.35 * off[0].max()

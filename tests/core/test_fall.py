@@ -176,6 +176,14 @@ def test_the_blow_gives_its_momentum(actor, clip):
     np.testing.assert_allclose(momentum[1] - momentum[0], 5.0 * stage.blows[0].direction, atol=0.35)
 
 
+def test_what_makes_a_body_topple_does_not_make_it_slide(actor, clip):
+    """A head that lies half a metre up is drawn by less than friction holds."""
+    ragdoll = Falling(actor, clip, [(named("knock_out"), HIT)], {}, {}).ragdoll
+    drawn = np.linalg.norm(ragdoll.knock.topple(np.array([[0.1], [0.5], [2.0]]), ragdoll.knock.start + 3.0), axis=-1)
+    assert drawn[0] == 0.0 and 2.0 < drawn[1] <= drawn[2]
+    assert drawn[2] < ragdoll.floor.friction * np.linalg.norm(actor.gravity)
+
+
 def test_a_body_in_the_air_keeps_its_momentum(actor, clip):
     """With the floor a metre below its feet: what it had and what the blow gives, and it falls freely."""
     situation = named("knock_out").with_changes(impulse=20.0, gain=1.0, contact=0.01)
