@@ -1,6 +1,7 @@
 """Why a struck point goes elsewhere than the articulated body answers: the same blow again, without one thing.
 
-What blocks is an inequality: a range, flesh, legs of a length, the ground.  All else only turns the way.
+Three things block by an inequality: ranges, flesh, legs of a length.  "floating" takes more away than the ground: plan,
+guided weight and feet, all that a body does to stand.  What only turns the way, `cause` tells.
 """
 
 from contextlib import ExitStack
@@ -41,7 +42,7 @@ BLOCKS = {  # name: what does it, and what stands there instead
     "limits": ((tuning, "limit", _nothing), (tuning, "balls", _none), (tuning, "end_stops", _none)),
     "flesh": ((flesh, "between", _none),),
     "legs": ((Footing, "_lacks", _long_enough),),  # the pelvis sinks for legs that stand and are no longer
-    "ground": ((recovery, "prepare", _none),),  # the body floats
+    "floating": ((recovery, "prepare", _none),),  # no plan, no guided weight, no feet on the ground
 }
 BLOCKS["together"] = sum(BLOCKS.values(), ())
 MUSCLES = ((tuning, "muscles", _slack),)
