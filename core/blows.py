@@ -19,7 +19,7 @@ from .rotation import Array, exp, rotate
 from .situation import Situation
 from .skeleton import Clip
 
-INSTANT = 0.03  # [s]
+INSTANT = 0.03  # [s], chosen: as the longest of the strengths that are strikes, a kick; no push is shorter than 0.15
 LONGEST = 4.0  # [s] that a body takes at most to come to rest on the floor
 # Part of a hit that tells so soon after the one before it [s].
 REPEATS = ((0.1, 0.35), (0.25, 0.5), (0.35, 0.7), (0.5, 0.9))

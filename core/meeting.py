@@ -16,6 +16,7 @@ from .tuning import upward
 
 CHEST = 15.0  # [kg] that a chest opposes to a blow, from the front or the side (measured: 11 to 19)
 TAUT = 0.022  # [s] in which that goes over into the whole body's (measured: 0.018 to 0.024)
+LIMB = (*ARM, "clavicle")
 YIELDS = 1.0  # [rad] that an arm gives way before it presses on the trunk
 DENSITY = 1000.0  # [kg/m^3] of what strikes, a ball as wide as its mass
 
@@ -24,8 +25,9 @@ def met(blow: Blow, actor: Actor, model: Model, moment: State, Z: Array | None =
     """The blow with what a body in this state takes of it, where it strikes with a mass M.
 
     A thing that comes at speed v and stays gives v / (1/M + n Lambda^-1 n) at the struck point; v is that which gives a
-    CHEST the whole impulse.  While a contact lasts muscles bring in the rest of the body; the impulses of contacts that
-    do are those on a whole body, so no part takes more.  An arm gives way to them, then the trunk takes them.
+    CHEST the whole impulse.  While a contact lasts muscles bring in the rest of the body, all of it when it lasts TAUT:
+    impulses of contacts that do are those on a whole body, so no part takes more.  An arm gives way to them, then the
+    trunk takes them.  Before that both come in little by little, for what is over at once is told for a chest alone.
     Z: (n, 6, 6) joint impedances of `Blow.lasting`.
     """
     mass = blow.hit.mass
@@ -34,33 +36,33 @@ def met(blow: Blow, actor: Actor, model: Model, moment: State, Z: Array | None =
     kin = kinematics(model, moment)
     whole = 1.0 / float(model.inertia[:, 5, 5].sum())
     speed = 1.0 / mass + whole + (1.0 / CHEST - whole) / (1.0 + blow.lasting / TAUT)  # [m/s] per newton second
+    joined = min(blow.lasting / TAUT, 1.0)
 
     def given(body: int, at: Array) -> float:
         light = blow.direction @ effective_inverse(model, kin, body, at, Z) @ blow.direction
         part = float(speed / (1.0 / mass + light))
-        return min(part, 1.0) if blow.lasting else part
+        return part - joined * max(part - 1.0, 0.0)
 
     at = kin.position()[blow.struck] + kin.R[blow.struck] @ blow.point
     own = given(blow.struck, at)
     behind, root = _behind(actor, kin, blow.struck, at)
-    middle = kin.position()[behind] + 0.5 * kin.R[behind] @ actor.axis[behind]
-    far, wide = float(np.linalg.norm(middle - root)), float(np.cbrt(0.75 * mass / (np.pi * DENSITY)))
     way = blow.contact * speed * abs(blow.impulse)
     if behind < 0 or not blow.lasting or not way > 0.0:
         return replace(blow, taken=own)
+    middle = kin.position()[behind] + 0.5 * kin.R[behind] @ actor.axis[behind]
+    far, wide = float(np.linalg.norm(middle - root)), float(np.cbrt(0.75 * mass / (np.pi * DENSITY)))
     late = min(YIELDS * float(np.linalg.norm(at - root)) / way, 1.0)
     presses = root + min(wide / max(far, 1e-9), 1.0) * (middle - root)  # as near the middle as it is wide
-    more = (1.0 - late) * max(given(behind, presses) - own, 0.0)
+    more = joined * (1.0 - late) * max(given(behind, presses) - own, 0.0)
     place = kin.R[behind].T @ (presses - kin.position()[behind])
     return replace(blow, taken=own + more, passed=more / (own + more), behind=(behind, place))
 
 
 def _behind(actor: Actor, kin: Kinematics, struck: int, at: Array) -> tuple[int, Array]:
-    """The body of the trunk on which an arm presses, and where (3,), world; -1 for what is no arm."""
-    up = upward(actor.parent, struck)
-    roles = [base_role(actor.roles[i]) for i in up]
-    arm = [i for i, role in zip(up, roles, strict=True) if role in ARM]
-    trunk = [i for i, role in zip(up, roles, strict=True) if role not in (*ARM, "clavicle")]
-    if len(trunk) == len(up) or not trunk:
+    """The body of the trunk on which an arm, or what it holds, presses, and where (3,), world; -1 for all else."""
+    up = [(i, base_role(actor.roles[i])) for i in upward(actor.parent, struck)]
+    arm = [i for i, role in up if role in ARM]
+    trunk = [i for i, role in up if role not in (*LIMB, "", "helper")]
+    if not trunk or not any(role in LIMB for _, role in up):
         return -1, at
     return trunk[0], kin.position()[arm[-1]] if arm else at

@@ -78,13 +78,13 @@ class Stage:
         self.finer, doubts = self._accuracy()
         self.warnings += doubts
         states = [self._state(blow.start) for blow in self.blows]
-        met = [(self.model, now, self._impedance(blow, now)) for blow, now in zip(self.blows, states, strict=True)]
+        catches = self.base >= 0 and not any(blow.situation.falls for blow in self.blows)
+        met = [(self.model, at, self._impedance(blow, catches)) for blow, at in zip(self.blows, states, strict=True)]
         self.blows = [meeting.met(blow, actor, *what) for blow, what in zip(self.blows, met, strict=True)]
         pulses = [blow.forces(actor, *what) for blow, what in zip(self.blows, met, strict=True)]
         self.pulses = [pulse for several in pulses for pulse in several]
         self.given = np.array([sum((pulse.impulse for pulse in several), np.zeros(3)) for several in pulses])
         felt = [own or blow.felt() for blow, own in zip(self.blows, pulses, strict=True)]
-        catches = self.base >= 0 and not any(blow.situation.falls for blow in self.blows)
         self.footing = recovery.prepare(actor, clip, self.blows, felt, self.base, self.moving) if catches else None
         if self.footing is not None and self.footing.fell:
             self.warnings.append(UNCAUGHT)
@@ -119,17 +119,21 @@ class Stage:
         """The clip's own state at a moment."""
         return self.reference(time, 1, COARSE, 1e-3).state(0)
 
-    def _impedance(self, blow: Blow, now: State) -> Array | None:
-        """(n, 6, 6) what muscles add to the inertia that a blow meets which lasts; None for one that doesn't."""
+    def _impedance(self, blow: Blow, led: bool) -> Array | None:
+        """(n, 6, 6) what muscles add to the inertia that a blow meets which lasts; None for one that doesn't.
+
+        They have the tone that all blows leave when it lands; what legs lose that give way isn't known yet.
+        led: whether the base travels with the weight: then nothing holds it to the world while the contact lasts.
+        """
         if not blow.lasting:
             return None
-        since = np.array([blow.start - self.start])
-        tone = tuning.tone(self.actor, [(blow.situation, blow.struck, np.zeros(1))])[0]
-        told = tuning.muscles(self.actor, self.situation, self.settings, self.base, since)
+        actor, since = self.actor, np.array([blow.start - self.start])
+        tone = tuning.tone(actor, [(b.situation, b.struck, np.array([blow.start - b.start])) for b in self.blows])[0]
+        told = tuning.muscles(actor, self.situation, self.settings, self.base, since)
         f, ratio = (np.atleast_2d(values)[0] for values in told)
-        still = State(now.rotation[None], now.position[None], now.twist[None])
-        inertia = tuning.effective_inertia(self.model, kinematics(self.model, still))
-        return tuning.impedance(f, ratio, tone, inertia, blow.lasting)
+        ratio = accuracy.damped(ratio, actor.masses.mass[actor.order], actor.parent)
+        K, D = tuning.springs(f, ratio, self.inertia, self.hinges, self.base, led)
+        return tuning.impedance(K, D, tone, blow.lasting)
 
     def _cast(self, fixed: Mapping[str, str]) -> tuple[np.ndarray, int]:
         """Which bodies move by themselves, and which of them is the free base (-1: none)."""

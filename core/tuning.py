@@ -92,13 +92,7 @@ def muscle(
     """
     f, ratio = muscles(actor, situation, settings, base, since)
     ratio = accuracy.damped(ratio, actor.masses.mass[actor.order], actor.parent)
-    omega = 2.0 * np.pi * f[..., None, None]
-    K, D = omega**2 * inertia, 2.0 * ratio[..., None, None] * omega * inertia
-    braced, damped = brace(inertia, hinges)
-    K[..., hinges.bodies, :3, :3] += braced
-    D[..., hinges.bodies, :3, :3] += damped
-    if led:
-        K[..., base, 3:, 3:] = D[..., base, 3:, 3:] = 0.0
+    K, D = springs(f, ratio, inertia, hinges, base, led)
     forward = of_motion(model, kin, reference.acceleration, np.zeros(3))
     n = model.n
     rate, pace = 4.0 * np.pi * ratio * f, 2.0 * np.pi * f
@@ -109,11 +103,28 @@ def muscle(
     return Muscle(K, D, tone, np.full(n, np.inf), share, forward, rate, pace)
 
 
-def impedance(f: Array, ratio: Array, tone: Array, inertia: Array, h: float) -> Array:
-    """(n, 6, 6) what muscles of frequencies (n,) [Hz], damping ratios (n,) and tone (n,) add to the inertia of joints,
-    (n, 6, 6), over a time h [s]: h D + h^2 K."""
-    angle = 2.0 * np.pi * f * np.sqrt(tone) * h
-    return ((2.0 * ratio + angle) * angle)[:, None, None] * inertia
+def springs(f: Array, ratio: Array, inertia: Array, hinges: Hinges, base: int, led: bool) -> tuple[Array, Array]:
+    """Stiffness and damping (..., n, 6, 6) of muscles with frequencies [Hz] and damping ratios (..., n).
+
+    inertia: (n, 6, 6) that joints carry.  led: as in `muscle`.
+    """
+    omega = 2.0 * np.pi * f[..., None, None]
+    K, D = omega**2 * inertia, 2.0 * ratio[..., None, None] * omega * inertia
+    braced, damped = brace(inertia, hinges)
+    K[..., hinges.bodies, :3, :3] += braced
+    D[..., hinges.bodies, :3, :3] += damped
+    if led:
+        K[..., base, 3:, 3:] = D[..., base, 3:, 3:] = 0.0
+    return K, D
+
+
+def impedance(K: Array, D: Array, tone: Array, h: float) -> Array:
+    """(n, 6, 6) what muscles add to the inertia of joints over a time h [s], h D + h^2 K.
+
+    K, D: (n, 6, 6) their stiffness and damping.  tone: (n,) factor on the stiffness.
+    """
+    root = h * np.sqrt(tone)[:, None, None]
+    return root * D + root**2 * K
 
 
 def brace(inertia: Array, hinges: Hinges) -> tuple[Array, Array]:

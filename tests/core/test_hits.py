@@ -1,5 +1,6 @@
 """Planned hits: files of them, strengths by name, seeds, and that a hit alone is what it is without the others."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from core.rotation import angle, rotate
 from core.situation import BoneSetting, named
 from core.stage import Stage
 
-from .figures import build
+from .figures import HUMAN, build
 from .test_react import actor_of, clip_of, hit_on, standing
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs" / "strengths.md"
@@ -220,6 +221,55 @@ def test_what_lasts_goes_through_an_arm_to_the_trunk(skeleton):
         assert len(pulses) == 1 and blow.passed == 0.0
 
 
+@pytest.mark.parametrize(("base_frequency", "contact", "e"), [(0.8, 0.4, 0.0), (3.0, 0.2, 0.5), (3.0, 1.0, 0.0)])
+def test_no_striker_gives_more_than_it_would_to_the_whole_body(skeleton, base_frequency, contact, e):
+    """Nothing but feet holds a body to the world: with its base as held to it a pelvis took up to twice of that."""
+    situation = named("chest_front").with_changes(base_frequency=base_frequency)
+    hit = Hit(25.0, "pelvis", striker=(80.0, 5.0, e), contact=contact)
+    given = np.linalg.norm(Stage(actor_of(skeleton), standing(skeleton), [(situation, hit)], {}, {}).given[0])
+    most = (1.0 + e) * 5.0 / (1.0 / 80.0 + 1.0 / 75.0)
+    assert 0.6 * most < given < most
+
+
+def test_muscles_hold_while_a_contact_lasts_as_they_do_afterwards(skeleton):
+    """With the braces of elbows and knees, and with what an earlier hit has left of them."""
+    actor, clip, situation = actor_of(skeleton), standing(skeleton), named("chest_front")
+    first, second = Hit(20.0, impulse=20.0), Hit(25.0, "head", striker=(5.0, 5.0, 0.0), contact=0.2)
+    plans = [(situation, second)], [(situation, first), (situation, second)]
+    alone, both = (Stage(actor, clip, plan, {}, {}) for plan in plans)
+    fresh, tired = alone.given[0], both.given[1] / both.blows[1].told
+    assert np.linalg.norm(tired) < 0.99 * np.linalg.norm(fresh)
+    Z = alone._impedance(alone.blows[0], led=True)
+    muscle = alone.forces(alone.reference(alone.start, 1, 1 / 120))[0]
+    root = alone.blows[0].lasting * np.sqrt(np.broadcast_to(muscle.tone, (1, len(Z)))[0, :, None, None])
+    K, D = (np.broadcast_to(x, (1, *Z.shape))[0] for x in (muscle.stiffness, muscle.damping))
+    np.testing.assert_allclose(Z, root * D + root**2 * K, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("bone", ["chest", "upper_arm.L"])
+def test_a_contact_that_only_just_lasts_gives_as_one_that_only_just_does_not(skeleton, bone):
+    actor, clip, situation = actor_of(skeleton), standing(skeleton), named("shoulder_back")
+    hit = hits.HitSetting(situation, bone=bone, strength="kick").hit(25.0)
+    below, above = (
+        Stage(actor, clip, [(situation, replace(hit, contact=c))], {}, {}).blows[0].taken for c in (0.03, 0.03001)
+    )
+    assert above == pytest.approx(below, rel=0.01)
+
+
+@pytest.mark.parametrize("bone", ["hand.L", "Shield"])
+def test_what_an_arm_holds_and_a_twist_bone_in_it_are_no_trunk(bone):
+    """A blow on the hand or the shield goes on to the spine, not to a helper in the upper arm or the shield itself."""
+    parent, head, tail = HUMAN["forearm.L"]
+    half = tuple(0.5 * (np.array(head) + tail))
+    joints = {**HUMAN, "forearm_twist.L": (parent, head, half), "forearm.L": ("forearm_twist.L", half, tail)}
+    sk = build({**joints, "Shield": ("forearm.L", (0.5, 0.1, 1.2), (0.5, 0.1, 0.9))}, skin=True)
+    actor, situation = actor_of(sk), named("shoulder_back")
+    assert {actor.roles[actor.names.index(name)] for name in ("forearm_twist.L", "Shield")} <= {"helper", ""}
+    setting = hits.HitSetting(situation, bone=bone, strength="tackle")
+    blow = Stage(actor, standing(sk), [(situation, setting.hit(25.0))], {}, {}).blows[0]
+    assert actor.roles[blow.behind[0]].startswith("spine") and blow.taken > 0.4
+
+
 def test_an_impulse_in_numbers_is_given_whole(skeleton):
     given = Stage(
         actor_of(skeleton), clip_of(skeleton), [(named("chest_front"), Hit(8.0, "hand.L", impulse=5.0))], {}, {}
@@ -348,11 +398,11 @@ def test_a_later_hit_brings_the_bones_that_its_situation_names(skeleton):
 
 
 def test_repeats_of_every_kind_tell_less(skeleton):
-    """Twists, strikers and velocities too: the second of two at 0.2 s gives half."""
+    """Twists, strikers and velocities too: the second of two at 0.2 s gives half where muscles have no time to act."""
     clip = clip_of(skeleton, seconds=6.0)
     situation, early = named("chest_front"), Hit(25.0, impulse=0.0)
     for options in ({"striker": (2.0, 8.0, 0.0)}, {"impulse": 9.0}, {"origin": np.array([0.0, -2.0, 1.2])}):
-        later = Hit(25.0 + 0.2 * 24.0, **options)
+        later = Hit(25.0 + 0.2 * 24.0, contact=0.02, **options)
         alone = run(react(actor_of(skeleton), clip, situation, later))
         pair = run(react(actor_of(skeleton), clip, situation, early, further=[(situation, later)]))
         assert np.linalg.norm(pair.given[1]) == pytest.approx(0.5 * np.linalg.norm(alone.given[0]), rel=1e-6)
