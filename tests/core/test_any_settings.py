@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core import hits, strength
-from core.errors import CoreError
+from core.errors import CoreError, SituationError
 from core.fall import fall
 from core.progress import run
 from core.react import react
@@ -12,7 +12,7 @@ from core.rotation import angle
 from core.situation import ENDS, presets
 
 hypothesis = pytest.importorskip("hypothesis")
-from hypothesis import given, settings  # noqa: E402
+from hypothesis import example, given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 BONES = ("chest", "head", "pelvis", "upper_arm.L", "hand.R", "thigh.R", "shin.L", "foot.L")
@@ -71,15 +71,31 @@ ENTRY = st.builds(
 )
 
 
+REFUSED = (  # what is wrong, and the sentence that says so
+    (
+        {"impulse": 60.0, "strike": [0.0, 0.0, 0.0]},
+        "hits.toml: Situation 'Chest, front': the direction has no length. Give it one that points somewhere.",
+    ),
+    ({"strength": "pistol", "impulse": 60.0}, "hits.toml: a hit has one strength. Give impulse or strength, not both."),
+    ({"impulse": 60.0, "bone": "tail.9"}, "The rig has no bone or role 'tail.9'. Choose one of its 22 bones."),
+)
+
+
+def whole(actor, clip, said):
+    """The reaction to entries (frame, keys)."""
+    made = [(frame, hits.from_entry(entry, "hits.toml")) for frame, entry in sorted(said, key=lambda hit: hit[0])]
+    first, *further = [(hit.situation, hit.hit(float(frame))) for frame, hit in made]
+    knocked_out = any(situation.falls for situation, _ in (first, *further))
+    return run((fall if knocked_out else react)(actor, clip, *first, further=further))
+
+
 @given(st.lists(st.tuples(st.integers(10, 60), ENTRY), min_size=1, max_size=2, unique_by=lambda hit: hit[0]))
+@example([(20, {"situation": "chest_front", **REFUSED[0][0]})])
 @settings(max_examples=6, deadline=None, derandomize=True)
 def test_hits_of_any_file_are_whole_or_refused(actor, clip, said):
     """Finite, on the clip before the first blow and, where the body comes back, from the end on."""
     try:
-        made = [(frame, hits.from_entry(entry, "hits.toml")) for frame, entry in sorted(said, key=lambda hit: hit[0])]
-        first, *further = [(hit.situation, hit.hit(float(frame))) for frame, hit in made]
-        knocked_out = any(situation.falls for situation, _ in (first, *further))
-        reaction = run((fall if knocked_out else react)(actor, clip, *first, further=further))
+        reaction = whole(actor, clip, said)
     except CoreError as error:
         assert str(error).endswith("."), "a sentence"
         return
@@ -93,3 +109,13 @@ def test_hits_of_any_file_are_whole_or_refused(actor, clip, said):
         p = p - np.multiply.outer(clip.times >= reaction.end, np.multiply.outer(gone, reaction.displaced))
     assert np.degrees(angle(own[0], q))[same].max() < 1e-6
     assert np.abs(p - own[1])[same].max() < 1e-9
+
+
+@pytest.mark.parametrize(("keys", "sentence"), REFUSED, ids=["direction", "strengths", "bone"])
+def test_a_wrong_hit_is_refused_with_what_is_wrong_and_the_cure(actor, clip, keys, sentence):
+    """Alone, and after one that is sound."""
+    wrong, sound = {"situation": "chest_front", **keys}, {"situation": "chest_front", "impulse": 60.0}
+    for said in ([(20, wrong)], [(20, sound), (40, wrong)]):
+        with pytest.raises(SituationError) as refusal:
+            whole(actor, clip, said)
+        assert str(refusal.value) == sentence
