@@ -13,7 +13,8 @@ from .resample import linear
 from .rotation import Array
 from .stance import Stance
 
-STIFF, RATIO = 13.0, 0.7  # weights by which all legs press more a leg's length shorter, see `LegSprings.spring`
+STIFF = 13.0  # weights by which all legs press more a leg's length shorter, see `LegSprings.spring`
+RATIO = 0.7  # of their damping to the critical; chosen
 
 
 @dataclass(frozen=True, eq=False)

@@ -152,10 +152,13 @@ def by_depth(parent: np.ndarray, limbs: list[list[int]]) -> list[list[list[int]]
     for limb in limbs:  # what carries a limb stands before it
         depth = at.get(int(parent[limb[0]]), -1) + 1
         at |= dict.fromkeys(limb, depth)
-        tiers += [[]] * (depth == len(tiers))
-        tiers[depth] = [*tiers[depth], limb]
+        if depth == len(tiers):
+            tiers.append([])
+        tiers[depth].append(limb)
     for upper, lower in zip(tiers[-2::-1], tiers[:0:-1], strict=True):
-        first = {int(parent[limb[0]]): number for number, limb in reversed(list(enumerate(lower)))}
+        first: dict[int, int] = {}
+        for number, limb in enumerate(lower):
+            first.setdefault(int(parent[limb[0]]), number)
         upper.sort(key=lambda limb: min(first.get(body, len(lower)) for body in limb))
     return tiers[::-1]
 

@@ -1,12 +1,11 @@
 """A valley that moves, for the weight: where the plan leads a body off its clip."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 from ..dynamics import Load, centre
 from ..rotation import Array
 from ..spatial import apply
-from .step import INERTIA, Step, implicit, stiff
+from .step import Step, once, taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,21 +26,15 @@ class Guide:
     way: tuple[Array, Array]
     push: Array
 
-    @cached_property
-    def _known(self) -> dict[bytes, tuple[Array, Array]]:
-        return {}
-
+    @once
     def _laws(self, kicks: Array) -> tuple[Array, Array]:
         """(K, 1) stiffness and damping in steps (K,) of these lengths [s], linearly implicit in what the force itself
-        changes, as those of `Muscle`."""
-        key = kicks.tobytes()
-        if key not in self._known:
-            D, pace = self.taut.T
-            late, K = stiff(kicks * pace), pace**2
-            inert = kicks**2 * (INERTIA + (1.0 - INERTIA) * late)
-            whole = 1.0 + inert * K + kicks * implicit(kicks * D) * D
-            self._known[key] = (K / whole)[:, None], ((D + kicks * late * K) / whole)[:, None]
-        return self._known[key]
+        changes."""
+        D, pace = self.taut.T
+        K = pace**2
+        late, inert, drag = taken(kicks, D, pace)
+        whole = 1.0 + inert * K + drag * D
+        return (K / whole)[:, None], ((D + late * K) / whole)[:, None]
 
     def add(self, load: Load, step: Step) -> None:
         """What holds the weight pulls at all bodies alike, as weight does, and bends nothing; the rest at the base."""

@@ -10,7 +10,7 @@ from ..model import Model
 from ..rotation import Array
 from ..spatial import apply, apply_T
 from .spring import capped
-from .step import INERTIA, Step, implicit, stiff, table
+from .step import Step, once, table, taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,26 +41,19 @@ class Muscle:
         """Whether any muscle has a ceiling."""
         return bool(np.isfinite(self.ceiling).any())
 
-    @cached_property
-    def _tables(self) -> dict[bytes, "Taken"]:
-        return {}
-
+    @once
     def _taken(self, kicks: Array, sliding: slice) -> "Taken":
         """For steps (K,) of these lengths [s]."""
-        key = kicks.tobytes()
-        if key not in self._tables:
-            h, tone = kicks[:, None], np.broadcast_to(self.tone, self.feed_forward.shape[:2])
-            root = np.sqrt(tone)
-            late = stiff(h * root * self.pace)
-            inert, drag = h * h * (INERTIA + (1.0 - INERTIA) * late), h * root * implicit(h * root * self.rate)
-            tone, root, late, inert, drag = (x[..., None, None] for x in (tone, root, h * late, inert, drag))
-            K, D = self.stiffness[..., :3, :3], self.damping[..., :3, :3]
-            turning = tone * K, root * D, inert, drag * D, late[..., 0], np.any(late, axis=(1, 2, 3))
-            tone, root, late, inert, drag = (x[:, sliding] for x in (tone, root, late, inert, drag))
-            K, D = tone * self.stiffness[..., sliding, 3:, 3:], self.damping[..., sliding, 3:, 3:]
-            travel = np.concatenate((K, late * K + root * D), axis=-1)
-            self._tables[key] = Taken(*turning, travel, inert * K + drag * D)
-        return self._tables[key]
+        tone = np.broadcast_to(self.tone, self.feed_forward.shape[:2])
+        root = np.sqrt(tone)
+        late, inert, drag = taken(kicks[:, None], root * self.rate, root * self.pace)
+        tone, root, late, inert, drag = (x[..., None, None] for x in (tone, root, late, inert, root * drag))
+        K, D = self.stiffness[..., :3, :3], self.damping[..., :3, :3]
+        turning = tone * K, root * D, inert, drag * D, late[..., 0], np.any(late, axis=(1, 2, 3))
+        tone, root, late, inert, drag = (x[:, sliding] for x in (tone, root, late, inert, drag))
+        K, D = tone * self.stiffness[..., sliding, 3:, 3:], self.damping[..., sliding, 3:, 3:]
+        travel = np.concatenate((K, late * K + root * D), axis=-1)
+        return Taken(*turning, travel, inert * K + drag * D)
 
     def add(self, load: Load, step: Step) -> None:
         """Spring, damper, feed-forward and the weight at the current pose.

@@ -1,8 +1,9 @@
 """What forces see of one step, and the rule they keep."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Protocol
+from functools import cached_property, wraps
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from ..reference import Reference
 from ..rotation import Array, exp, log_and_rate, times
 from ..spatial import apply, apply_T
 from ..support import smooth
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +98,28 @@ def implicit(x: Array | float) -> Array:
 Taken = tuple[Array, Array, Array]
 
 
+def taken(h: Array | float, rate: Array, pace: Array) -> Taken:
+    """How springs and dampers are taken in steps of lengths h [s], for damping over inertia and circular frequencies
+    [1/s]: how long after the arrival [s] the spring is looked at, factors on its stiffness [s^2] and on its damping [s]
+    in the impedance."""
+    late = stiff(h * pace)
+    return h * late, h * h * (INERTIA + (1.0 - INERTIA) * late), h * implicit(h * rate)
+
+
+def once(laws: Callable[..., Result]) -> Callable[..., Result]:
+    """A method of a force that sees of a reference only the lengths (K,) of its steps: worked out once for each."""
+
+    @wraps(laws)
+    def known(self: Any, kicks: Array, *more: Any) -> Result:
+        made: dict[bytes, Result] = self.__dict__.setdefault(laws.__name__ + " of kicks", {})
+        key = kicks.tobytes()
+        if key not in made:
+            made[key] = laws(self, kicks, *more)
+        return made[key]
+
+    return known
+
+
 @dataclass(frozen=True, eq=False)
 class Swift:
     """How fast springs and dampers would swing and decay: their circular frequencies `pace` and damping over inertia
@@ -108,12 +133,9 @@ class Swift:
         return {}
 
     def taken(self, h: float) -> Taken:
-        """(m,) each for steps of a length [s], of which few occur: how long after the arrival [s] the spring is looked
-        at, factors on its stiffness [s^2] and on its damping [s] in the impedance."""
+        """`taken`, (m,) each, for steps of a length [s], of which few occur."""
         if h not in self._known:
-            late = stiff(h * self.pace)
-            inert = h * h * (INERTIA + (1.0 - INERTIA) * late)
-            self._known[h] = h * late, inert, h * implicit(h * self.rate)
+            self._known[h] = taken(h, self.rate, self.pace)
         return self._known[h]
 
 

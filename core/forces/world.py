@@ -1,7 +1,6 @@
 """Springs to the clip's pose in the world."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +10,9 @@ from ..model import FREE, Model
 from ..reference import Reference
 from ..rotation import Array, skew, vector
 from ..spatial import apply, apply_T
-from .step import INERTIA, Step
+from .step import INERTIA, Step, once
 
-EASED = 0.05  # [rad] of a heel's turn in which its damping goes over; its stiffness may change at once, at no turn
+EASED = 0.05  # chosen: [rad] of a heel's turn in which damping goes over; its stiffness may change at once, at no turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,23 +91,17 @@ class WorldSpring:
         """To the clip's own motion of the bodies; K, D: (m, 6, 6).  kins: as in `Track.of_clip`."""
         return cls(bodies, K, D, Track.of_clip(model, reference, bodies, np.zeros((len(bodies), 3)), kins))
 
-    @cached_property
-    def _known(self) -> dict[bytes, tuple[Array, Array]]:
-        return {}
-
+    @once
     def _laws(self, kicks: Array) -> tuple[Array, Array]:
         """(K, m, 2, 2, 6, 6) stiffness and damping, and the impedance that each is in steps (K,) of these lengths [s],
         without and with heels that give way."""
-        key = kicks.tobytes()
-        if key not in self._known:
-            h = kicks[:, None, None, None]
-            springs = [(self.stiffness, self.damping)]
-            if self.heels is not None:
-                springs.append(_eased(self.heels, *springs[0]))
-            laws = [np.stack(np.broadcast_arrays(K, INERTIA * h * h * K, D, h * D), axis=-3) for K, D in springs]
-            own, eased = (law.reshape((*law.shape[:-3], 2, 2, 6, 6)) for law in (laws[0], laws[-1]))
-            self._known[key] = own, eased - own
-        return self._known[key]
+        h = kicks[:, None, None, None]
+        springs = [(self.stiffness, self.damping)]
+        if self.heels is not None:
+            springs.append(_eased(self.heels, *springs[0]))
+        laws = [np.stack(np.broadcast_arrays(K, INERTIA * h * h * K, D, h * D), axis=-3) for K, D in springs]
+        own, eased = (law.reshape((*law.shape[:-3], 2, 2, 6, 6)) for law in (laws[0], laws[-1]))
+        return own, eased - own
 
     def add(self, load: Load, step: Step) -> None:
         """Wrench and impedance at the point, moved to the shared frame."""
