@@ -195,7 +195,7 @@ def _refuse_shear(matrix, size):
     if np.min(size) < 1e-9:
         raise InexactError("a parent scaled to nothing")
     unit = matrix / size[..., None, :]
-    gram = np.swapaxes(unit, -1, -2) @ unit
+    gram = unit.swapaxes(-1, -2) @ unit
     if np.max(np.abs(gram - np.eye(3))) > SHEAR:
         raise InexactError("sheared parents")
 

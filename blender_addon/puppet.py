@@ -150,7 +150,7 @@ class Puppet:
             parent = orthonormal(matrices[bones, :3, :3]) @ to_matrix(conjugate(basis))
             if axes is None:
                 frame = to_matrix(rotation(rna, self.base[rna][bones]))
-                w[columns] = np.swapaxes(parent @ frame @ _left_jacobian(x[columns]), -1, -2)
+                w[columns] = (parent @ frame @ _left_jacobian(x[columns])).swapaxes(-1, -2)
             else:
                 own[rna][np.arange(len(bones)), axes] += NUDGE
                 turn = log(multiply(self._turns(bones, own), conjugate(basis))) / NUDGE
@@ -180,7 +180,7 @@ def turned(rna, stored, w):
 
 def _left_jacobian(w):
     """(K, 3, 3) J with exp(w + dw) = exp(J dw) exp(w) (Chirikjian 2012, 10.86)."""
-    return np.linalg.inv(np.swapaxes(log_and_rate(exp(w))[1], -1, -2))
+    return np.linalg.inv(log_and_rate(exp(w))[1].swapaxes(-1, -2))
 
 
 def rotation(rna, stored):

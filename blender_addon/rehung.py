@@ -40,7 +40,7 @@ class Rehung:
             for k, bone in enumerate(own):
                 turning, moving = (m[:, 0] for m in fk.parent_space(self.bones, own[k : k + 1], posed))
                 lead = orthonormal(turning[:, :3, :3])
-                rotation[:, bone] = from_matrix(np.swapaxes(lead, -1, -2) @ orthonormal(wanted[:, k, :3, :3]))
+                rotation[:, bone] = from_matrix(lead.swapaxes(-1, -2) @ orthonormal(wanted[:, k, :3, :3]))
                 away = (wanted[:, k, :3, 3] - moving[:, :3, 3])[..., None]
                 location[:, bone] = np.linalg.solve(np.broadcast_to(moving[:, :3, :3], (len(away), 3, 3)), away)[..., 0]
         return rotation, location

@@ -35,7 +35,7 @@ FAR, STRIDE = 0.4, 0.8  # [rad] error that a step goes for at most, and what a c
 
 def difference(a: Pose, b: Pose, length: float) -> Array:
     """(6m,) from pose a to pose b."""
-    turned = vector(np.swapaxes(a[0], -1, -2) @ b[0])
+    turned = vector(a[0].swapaxes(-1, -2) @ b[0])
     return np.concatenate((turned.ravel(), ((b[1] - a[1]) / length).ravel()))
 
 
@@ -54,7 +54,7 @@ def joint_motions(parent: Sequence[int], pose: Pose, length: float) -> Array:
             below[i] |= below[parent[i]]
     for i in range(m):
         carried = np.flatnonzero(below[:, i])
-        out[0, carried, :, 3 * i : 3 * i + 3] = np.swapaxes(R[carried], -1, -2) @ R[i]
+        out[0, carried, :, 3 * i : 3 * i + 3] = R[carried].swapaxes(-1, -2) @ R[i]
         out[1, carried, :, 3 * i : 3 * i + 3] = -skew(p[carried] - p[i]) @ R[i] / length
     out[1, :, :, 3 * m :] = np.eye(3)
     return out.reshape(6 * m, 3 * m + 3)
@@ -83,9 +83,9 @@ def carried(w: Array, v: Array, at: Array, pose: Pose, length: float) -> Array:
     w, v: (d, 3) the turn [rad] and the shift of the point at (d, 3) for a value of 1.
     """
     R, p = pose[:2]
-    turned = np.swapaxes(R, -1, -2) @ w.T
+    turned = R.swapaxes(-1, -2) @ w.T
     moved = (cross(w, p[:, None] - at) + v) / length
-    return np.concatenate((turned.reshape(-1, len(w)), np.swapaxes(moved, -1, -2).reshape(-1, len(w))))
+    return np.concatenate((turned.reshape(-1, len(w)), moved.swapaxes(-1, -2).reshape(-1, len(w))))
 
 
 def rows(moves: np.ndarray) -> np.ndarray:

@@ -216,10 +216,10 @@ def orthonormal(m: Array) -> Array:
     volume = np.einsum("...i,...i->...", m[..., 0], cross(m[..., 1], m[..., 2]))
     size = np.where(volume < 0.0, -1.0, 1.0) * np.maximum(np.cbrt(np.abs(volume)), 1e-100)
     m = m / size[..., None, None]
-    far = ~(np.abs(np.swapaxes(m, -1, -2) @ m - np.eye(3)).max(axis=(-2, -1)) < 1e-4)
+    far = ~(np.abs(m.swapaxes(-1, -2) @ m - np.eye(3)).max(axis=(-2, -1)) < 1e-4)
     out = np.where(far[..., None, None], np.eye(3), m)
     for _ in range(2):  # Newton's steps towards the polar factor: from 1e-4 off it, two are exact
-        out = 1.5 * out - 0.5 * out @ (np.swapaxes(out, -1, -2) @ out)
+        out = 1.5 * out - 0.5 * out @ (out.swapaxes(-1, -2) @ out)
     if far.any():
         u, _, vt = np.linalg.svd(m[far])
         out[far] = u @ vt

@@ -28,7 +28,7 @@ def check_masses(
     if not finite.all():
         raise ModelError(f"Bone '{names[int(finite.argmin())]}' has no finite inertia. Give it a mass above 0 kg.")
     size = ROUND * np.abs(inertia).max(axis=(1, 2))
-    odd = np.abs(inertia - np.swapaxes(inertia, 1, 2)).max(axis=(1, 2)) > size
+    odd = np.abs(inertia - inertia.swapaxes(1, 2)).max(axis=(1, 2)) > size
     odd |= np.linalg.eigvalsh(inertia)[:, 0] < -size
     if odd.any():
         name = names[int(odd.argmax())]

@@ -33,7 +33,7 @@ def effective_inertia(model: Model, kin: Kinematics) -> Array:
     uncoupled."""
     flat = kin.I.reshape(kin.I.shape[:-2] + (36,))
     composite = model.inward(flat).reshape(kin.I.shape)
-    inner = np.swapaxes(kin.X, -1, -2) @ composite @ kin.X
+    inner = kin.X.swapaxes(-1, -2) @ composite @ kin.X
     mean = inner.mean(axis=0)
     mean[:, :3, 3:] = 0.0
     mean[:, 3:, :3] = 0.0

@@ -98,7 +98,7 @@ def slow_band(model: Model, state: State, load: Load) -> SlowBand:
         M[..., r, :, :] = _tilde(mc[r]) @ K[..., r, :, :] - mass[r] * np.eye(3)  # eq. 20
         for s in sons:
             M[..., r, :, :] += Q[..., s, :, :] @ (np.eye(3) - _tilde(at.l[..., s, :]) @ K[..., r, :, :])
-        Q[..., r, :, :] = at.R[..., r, :, :] @ M[..., r, :, :] @ np.swapaxes(at.R[..., r, :, :], -1, -2)  # eq. 16
+        Q[..., r, :, :] = at.R[..., r, :, :] @ M[..., r, :, :] @ at.R[..., r, :, :].swapaxes(-1, -2)  # eq. 16
     return SlowBand(at, _hinge_acceleration(model, at, load.prescribed), Q, T, K, M, g_sigma, f_sigma)
 
 
@@ -108,7 +108,7 @@ def fast_band(model: Model, band: SlowBand, force: Array) -> Array:
     at, root_free = band.motion, [len(j) == _FREE for j in model.joints]
     a, w_dot, u = np.zeros(d.shape), np.zeros(d.shape), []
     for r, p in enumerate(model.parent):
-        R_T = np.swapaxes(at.R[..., r, :, :], -1, -2)
+        R_T = at.R[..., r, :, :].swapaxes(-1, -2)
         from_parent = np.zeros(d[..., r, :].shape)
         if root_free[r]:
             a[..., r, :] = -_apply(np.linalg.inv(band.M[..., r, :, :]), f1[..., r, :])  # eq. 27
@@ -135,7 +135,7 @@ def motion(model: Model, state: State) -> Motion:
         if up >= 0:
             R_I[..., r, :, :] = R_I[..., up, :, :] @ R[..., r, :, :]
             p[..., r, :] = p[..., up, :] + _apply(R_I[..., up, :, :], l[..., r, :])
-            w_parent[..., r, :] = _apply(np.swapaxes(R[..., r, :, :], -1, -2), w[..., up, :])
+            w_parent[..., r, :] = _apply(R[..., r, :, :].swapaxes(-1, -2), w[..., up, :])
             w[..., r, :] = w_parent[..., r, :] + w_rel[..., r, :]
     return Motion(R, R_I, p, l, w, w_parent, w_rel, slide)
 
@@ -161,7 +161,7 @@ def _hinge_acceleration(model: Model, at: Motion, prescribed: Array) -> Array:
 def _applied(model: Model, at: Motion, load: Load) -> tuple[Array, Array]:
     """g_sigma and f_sigma (..., n, 3): gyroscopic terms, gravity and wrenches at the proximal hinges (eqs 21, 22)."""
     J, mass, mc = model.inertia[:, :3, :3], model.inertia[:, 5, 5, None], _moment(model)
-    R_T = np.swapaxes(at.R_I, -1, -2)
+    R_T = at.R_I.swapaxes(-1, -2)
     fE = load.wrench[..., 3:]
     gE = load.wrench[..., :3] - cross(at.p, fE)
     a_G = _apply(R_T, np.broadcast_to(load.gravity, at.p.shape))
@@ -201,7 +201,7 @@ def _moment(model: Model) -> Array:
 
 def _tilde(x: Array) -> Array:
     """(..., 3) -> (..., 3, 3): tilde(x) y = x x y."""
-    return np.swapaxes(np.cross(x[..., None, :], np.eye(3)), -1, -2)
+    return np.cross(x[..., None, :], np.eye(3)).swapaxes(-1, -2)
 
 
 def _apply(m: NDArray[np.floating], x: Array) -> Array:

@@ -13,7 +13,7 @@ from .kinematics import Kinematics
 
 def body_jacobian(model: Model, kin: Kinematics, body: int) -> Array:
     """(..., 6, nv) a body's twist in the shared frame per velocity of each degree of freedom."""
-    return np.swapaxes(kin.axes(model.entries) * model.ancestor[body][model.dof_body][:, None], -1, -2)
+    return (kin.axes(model.entries) * model.ancestor[body][model.dof_body][:, None]).swapaxes(-1, -2)
 
 
 def point_jacobian(model: Model, kin: Kinematics, body: int, point: Array) -> Array:
@@ -34,7 +34,7 @@ def response(model: Model, kin: Kinematics, body: int, point: Array, impulse: Ar
     Z: (..., n, 6, 6) joint impedances that count as inertia, e.g. springs over a step.
     """
     J = point_jacobian(model, kin, body, point)
-    return solve(inertia(model, kin, Z), apply(np.swapaxes(J, -1, -2), impulse))
+    return solve(inertia(model, kin, Z), apply(J.swapaxes(-1, -2), impulse))
 
 
 def coupling(
@@ -42,7 +42,7 @@ def coupling(
 ) -> Array:
     """(..., 3, 3) velocity of the first point per impulse at the second, J_a H^-1 J_b^T [1/kg].  Z: see `response`."""
     a, b = (point_jacobian(model, kin, i, x) for i, x in zip(bodies, points, strict=True))
-    answer: Any = np.linalg.solve(inertia(model, kin, Z), np.swapaxes(b, -1, -2))
+    answer: Any = np.linalg.solve(inertia(model, kin, Z), b.swapaxes(-1, -2))
     return a @ answer
 
 

@@ -28,7 +28,7 @@ def forward(model: Model, kin: Kinematics, load: Load) -> Array:
     inertia = kin.I if load.body_Z is None else kin.I + model.carriers[:, None, None] * load.body_Z
     flat = model.inward(inertia.reshape(inertia.shape[:-2] + (36,)))
     S = kin.S * model.used[:, None, :]
-    D = np.swapaxes(S, -1, -2) @ flat.reshape(inertia.shape) @ S + (1.0 - model.used)[:, :, None] * np.eye(model.width)
+    D = S.swapaxes(-1, -2) @ flat.reshape(inertia.shape) @ S + (1.0 - model.used)[:, :, None] * np.eye(model.width)
     if load.Z is not None:
-        D = D + np.swapaxes(model.subspace, -1, -2) @ load.Z @ model.subspace
+        D = D + model.subspace.swapaxes(-1, -2) @ load.Z @ model.subspace
     return expected + model.by_dof(solve(D, model.table(rest)))

@@ -73,7 +73,7 @@ class Compliant:
         taking = np.unique(np.concatenate((c.first, c.second[c.second >= 0])))
         side = _sides(c, taking)
         moves = model.ancestor[taking][:, model.dof_body]
-        J = moves[:, None, :] * np.swapaxes(kin.axes(model.entries), -1, -2)[..., None, :, :]
+        J = moves[:, None, :] * kin.axes(model.entries).swapaxes(-1, -2)[..., None, :, :]
         free = ahead(model, kin, step.passing, load.prescribed, step.h)[..., taking, :]
         if np.isfinite(H).all() and np.isfinite(C).all() and np.isfinite(free).all():  # else the simulator says where
             problem = Problem(c, side, c.frame @ to_point(c.at)[..., 3:, :], J, free, step.h)
@@ -126,7 +126,7 @@ class Problem:
         a and wrench go together in every round, so that what is returned holds exactly, found or not quite.
         """
         flat = self.J.reshape(self.J.shape[:-3] + (-1, self.J.shape[-1]))
-        Jt = np.swapaxes(flat, -1, -2)
+        Jt = flat.swapaxes(-1, -2)
         a = solve(H, tau)
         wrench = np.zeros(flat.shape[:-1])
         v = self._velocity(self.free + self.h * apply(self.J, a[..., None, :]))
@@ -154,16 +154,16 @@ class Problem:
 
     def _flat_wrench(self, f: Array) -> Array:
         """(..., 6 m) of contact forces (..., c, 3)."""
-        wrench = self.side.T @ apply(np.swapaxes(self.reach, -1, -2), f)
+        wrench = self.side.T @ apply(self.reach.swapaxes(-1, -2), f)
         return wrench.reshape(wrench.shape[:-2] + (-1,))
 
     def _stiffness(self, G: Array) -> Array:
         """(..., 6 m, 6 m) of the bodies' motions, from that of the contacts (..., c, 3, 3)."""
         count, m = self.side.shape
-        Q = np.swapaxes(self.reach, -1, -2) @ G @ self.reach
+        Q = self.reach.swapaxes(-1, -2) @ G @ self.reach
         both = (self.side[:, :, None] * self.side[:, None, :]).reshape(count, m * m)
         W = _product(both.T, Q.reshape(Q.shape[:-2] + (36,))).reshape(Q.shape[:-3] + (m, m, 6, 6))
-        return np.swapaxes(W, -3, -2).reshape(Q.shape[:-3] + (6 * m, 6 * m))
+        return W.swapaxes(-3, -2).reshape(Q.shape[:-3] + (6 * m, 6 * m))
 
     def _push(self, v: Array) -> Array:
         """(..., c) normal forces at velocities v; before bodies touch, only what goes beyond touching is damped."""

@@ -75,7 +75,7 @@ def response(rows: Rows, load: Load, step: Step) -> tuple[Array, Array]:
     carried = model.inward(flat)[..., model.dof_body, :]
     J = np.einsum("...rdk,...dk->...rd", carried, kin.axes(model.entries))
     answer: Any = np.linalg.solve(
-        H, np.concatenate((np.swapaxes(J, -1, -2), (joint_forces(model, load) - C)[..., None]), -1)
+        H, np.concatenate((J.swapaxes(-1, -2), (joint_forces(model, load) - C)[..., None]), -1)
     )
     aJ = load.prescribed + model.expand(answer[..., -1])
     v = np.einsum("...caij,...ij->...ca", rows.wrench, ahead(model, kin, step.passing, aJ, step.h)) - rows.drift

@@ -66,7 +66,7 @@ class HingeFriction:
     def rows(self, step: Step) -> Rows | None:
         """One contact of three axes per joint, with an equal and opposite torque on the parent."""
         m, n = len(self.bodies), step.model.n
-        axes = np.swapaxes(step.kin.R[..., self.bodies, :, :], -1, -2)  # rows: the body's axes in the world
+        axes = step.kin.R[..., self.bodies, :, :].swapaxes(-1, -2)  # rows: the body's axes in the world
         wrench = np.zeros(axes.shape[:-2] + (3, n, 6))
         index, up = np.arange(m), step.model.parent[self.bodies]
         inner = np.flatnonzero(up >= 0)

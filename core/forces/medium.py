@@ -46,7 +46,7 @@ class Wrench:
         if self.local:
             f = np.concatenate((apply(R, f[..., :3]), apply(R, f[..., 3:])), axis=-1)
         J = to_point(kin.p[..., self.bodies, :] + apply(R, self.points))
-        add_wrenches(load, step, self.bodies, apply(np.swapaxes(J, -1, -2), f))
+        add_wrenches(load, step, self.bodies, apply(J.swapaxes(-1, -2), f))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +92,6 @@ class Air:
         half = 0.5 * self.density * self.area
         u = v / np.maximum(speed, 1e-12)[..., None]
         D = (half * speed)[..., None, None] * (np.eye(3) + u[..., :, None] * u[..., None, :])
-        Jt = np.swapaxes(J, -1, -2)
+        Jt = J.swapaxes(-1, -2)
         drag = -(half * speed)[..., None] * v
         add_wrenches(load, step, self.bodies, apply(Jt, drag), step.h * Jt @ D @ J)

@@ -125,7 +125,7 @@ class JointSpring:
 def turned(law: Law, step: Step, e: Array, w: Array) -> tuple[Array, Array]:
     """(torque (..., m, 3), impedance (..., m, 3, 3)) of a law on rotation vectors e with angular velocities w."""
     G = log_rate(e)
-    back = np.swapaxes(G, -1, -2)
+    back = G.swapaxes(-1, -2)
     pull, z = law(step.k, step.h, e, apply(G, w))
     return apply(back, pull), back @ (z[..., :, None] * G)
 
@@ -153,7 +153,7 @@ class PointSpring:
         """Force and impedance at the point, moved to the shared frame."""
         kin, k = step.kin, step.k
         R = kin.R[..., self.bodies, :, :]
-        back = np.swapaxes(R, -1, -2)
+        back = R.swapaxes(-1, -2)
         x = kin.p[..., self.bodies, :] + apply(R, self.points)
         J = to_point(x)[..., 3:, :]
         d = x + kin.origin[..., None, :] - self.track.position[k]
@@ -161,7 +161,7 @@ class PointSpring:
         f, z = self.law(k, step.h, apply(back, d), apply(back, rate))
         Z = R @ (z[..., :, None] * back)
         f = apply(R, f) + apply(Z, self.track.acceleration[k, :, 3:])
-        Jt = np.swapaxes(J, -1, -2)
+        Jt = J.swapaxes(-1, -2)
         add_wrenches(load, step, self.bodies, apply(Jt, f), Jt @ Z @ J)
 
 
@@ -184,8 +184,8 @@ class OrientationSpring:
     def add(self, load: Load, step: Step) -> None:
         """Torque and angular impedance on the bodies."""
         k, R = step.k, step.kin.R[..., self.bodies, :, :]
-        back = np.swapaxes(R, -1, -2)
-        e = vector(np.swapaxes(self.track.R[k], -1, -2) @ R)
+        back = R.swapaxes(-1, -2)
+        e = vector(self.track.R[k].swapaxes(-1, -2) @ R)
         w = apply(back, step.kin.V[..., self.bodies, :3] - self.track.twist[k, :, :3])
         torque, Z = turned(self.law, step, e, w)
         wrench, full = np.zeros(e.shape[:-1] + (6,)), np.zeros(e.shape[:-1] + (6, 6))

@@ -63,7 +63,7 @@ class Striker:
         else:
             H, C = equations(model, kin, load)
             v = v + h * apply(J, solve(H, joint_forces(model, load) - C))
-        answer: Any = np.linalg.solve(H, np.swapaxes(J, -1, -2))
+        answer: Any = np.linalg.solve(H, J.swapaxes(-1, -2))
         inverse = J @ answer
         closing = self.velocity - v
         if self.normal is None:

@@ -73,8 +73,8 @@ def _peaks_are_those_reported(facts, names, ups, during, shown, original):
     """Where the rig's parent is the anatomical one the test finds the same peak."""
     bone = names.index(facts["hit"]["bone"])
     up = ups[bone]
-    turn = np.swapaxes(shown[:, up], -1, -2) @ shown[:, bone]
-    own = np.swapaxes(original[:, up], -1, -2) @ original[:, bone]
+    turn = shown[:, up].swapaxes(-1, -2) @ shown[:, bone]
+    own = original[:, up].swapaxes(-1, -2) @ original[:, bone]
     assert tools.between(own, turn).max() == pytest.approx(facts["peak_deg"][names[bone]], abs=0.01)
 
 

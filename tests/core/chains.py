@@ -14,7 +14,7 @@ GRAVITY = np.array([0.0, 0.0, -9.81])
 def chain(rng, n=4, root=SPHERICAL):
     """A chain of n unlike links of about 0.3 m and 1 kg; the root's joint is given."""
     a = rng.normal(size=(n, 3, 3)) * 0.05
-    spread = a @ np.swapaxes(a, -1, -2) + 0.01 * np.eye(3)  # second moments of mass: a body that can exist
+    spread = a @ a.swapaxes(-1, -2) + 0.01 * np.eye(3)  # second moments of mass: a body that can exist
     about = np.trace(spread, axis1=1, axis2=2)[:, None, None] * np.eye(3) - spread
     com = np.array([0.0, 0.0, 0.15]) + rng.normal(size=(n, 3)) * 0.03
     body = inertia(rng.uniform(0.5, 2.0, n), com, about)

@@ -313,7 +313,7 @@ def test_tangents_are_square_to_the_normal(rng):
     n = rng.normal(size=(20, 3))
     n /= np.linalg.norm(n, axis=-1, keepdims=True)
     frame = np.stack((n, *tangents(n)), axis=-2)
-    np.testing.assert_allclose(frame @ np.swapaxes(frame, -1, -2), np.tile(np.eye(3), (20, 1, 1)), atol=1e-12)
+    np.testing.assert_allclose(frame @ frame.swapaxes(-1, -2), np.tile(np.eye(3), (20, 1, 1)), atol=1e-12)
 
 
 def test_forces_fulfil_the_conditions_of_contact(rng):

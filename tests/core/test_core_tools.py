@@ -110,7 +110,7 @@ def test_impulses_on_batches(rng):
     q, p = (x.reshape(2, 3, *x.shape[1:]) for x in motion(rng, model, np.linspace(0.0, 1.0, 6)))
     kin = kinematics(model, State(q, p, np.zeros((2, 3, 9, 6))))
     points, push, half = (rng.normal(size=(2, 3, *shape)) for shape in ((3,), (3,), (9, 6, 6)))
-    Z = half @ np.swapaxes(half, -1, -2)
+    Z = half @ half.swapaxes(-1, -2)
     every = response(model, kin, 4, points, push, Z), coupling(model, kin, (4, 7), (points, push))
     for i in np.ndindex(2, 3):
         one = kinematics(model, State(q[i], p[i], np.zeros((9, 6))))

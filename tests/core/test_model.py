@@ -33,7 +33,7 @@ def test_a_joint_moves_along_its_axes_only(rng, joint):
     model = lone(joint)
     n = np.zeros((1, 13, 3))
     pose = np.tile(motion(rng, model, np.zeros(1))[0], (13, 1, 1))
-    reference = build(np.arange(13) / 12.0, pose, np.swapaxes(n, 0, 1) + 0.3, 0.1, 60, 1 / 120)
+    reference = build(np.arange(13) / 12.0, pose, n.swapaxes(0, 1) + 0.3, 0.1, 60, 1 / 120)
     start = reference.state(0)
     many = State(*(np.broadcast_to(x, (2, 3, *x.shape)) for x in (start.rotation, start.position, start.twist)))
     end = last(simulate(model, reference, [], GRAVITY)).state

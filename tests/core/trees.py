@@ -18,7 +18,7 @@ def tree(rng, n=12, free=False, kinds=("spherical", "hinge")):
         if i == 0 and free:
             joints[0] = FREE
     a = rng.normal(size=(n, 3, 3)) * 0.2
-    about = a @ np.swapaxes(a, -1, -2) + 0.02 * np.eye(3)
+    about = a @ a.swapaxes(-1, -2) + 0.02 * np.eye(3)
     return Model(
         tuple(f"b{i}" for i in range(n)),
         parent,
