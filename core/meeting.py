@@ -15,7 +15,7 @@ from .topology import ARM
 from .tuning import upward
 
 CHEST = 15.0  # [kg] that a chest opposes to a blow, from the front or the side (measured: 11 to 19)
-TAUT = 0.022  # [s] in which that goes over into the whole body's (measured: 0.018 to 0.024)
+TAUT = 0.025  # [s] in which that goes over into the whole body's (measured: 0.022 to 0.029)
 LIMB = (*ARM, "clavicle")
 YIELDS = 1.0  # [rad] that an arm gives way before it presses on the trunk
 DENSITY = 1000.0  # [kg/m^3] of what strikes, a ball as wide as its mass
