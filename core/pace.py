@@ -19,7 +19,7 @@ FINEST = SUBSTEP * 0.5**HALVINGS - 1e-9  # [s] for turns that are too fast
 LAST_RESORT = FINEST / 8.0  # [s] where all else breaks down
 PULSE, QUARTER = 24, 2  # sub-steps that a contact is to have, as far as two halvings go
 FRESH = 0.1  # [s] after a contact, in which the body doesn't fall asleep
-TAIL = (0.7, 1.2)  # [s] after the last contact, from where on calm sub-steps are twice and four times as long
+TAIL = (1.0, 1.2)  # [s] after the last contact, from where on calm sub-steps are twice and four times as long
 
 
 @dataclass(frozen=True, eq=False)

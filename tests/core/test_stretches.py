@@ -64,8 +64,8 @@ def test_steps_get_shorter_at_the_blow_and_longer_afterwards(figure):
 def test_a_contact_has_sub_steps_enough(contact, halvings):
     blow = SimpleNamespace(start=1.0, contact=contact)
     rule, end = pace.Pace.returning([blow], 0), 1.0 + contact
-    assert [rule.least(now) for now in (1.0, end, end + 0.8, end + 1.3)] == [halvings, 0, -1, -2]
-    assert [pace.Pace.returning([blow], 3).least(now) for now in (1.0, end + 0.8)] == [3, 2]  # of swift muscles
+    assert [rule.least(now) for now in (1.0, end, end + 1.1, end + 1.3)] == [halvings, 0, -1, -2]
+    assert [pace.Pace.returning([blow], 3).least(now) for now in (1.0, end + 1.1)] == [3, 2]  # of swift muscles
 
 
 def test_the_shorter_of_two_contacts_says_how_fine():
