@@ -16,7 +16,7 @@ from .weight import Weight
 OUT = 0.01  # [m] that counts as off the clip
 NOTICE = 0.1  # [s] from a blow to the first decision
 LATE = 0.1  # [s] before it lands in which a foot's goal stays
-QUICK = 4.5  # [1/s] lengths of its leg that a foot goes at most to get round the other
+QUICK = 4.5  # [1/s] lengths of its leg that a foot goes at most, in the mean, to get round the other
 HOME = 1.0  # [s] before the end from where feet that all stand go home whatever the balance
 
 FREE = 0.03  # [m] that the pressure under a foot makes up for without the foot being put elsewhere
@@ -209,7 +209,8 @@ class Lander(Weight):
         return max(float(least(there.along, there.wide, self.stance.apart)), -self._across(k, leg))
 
     def _across(self, k: int, leg: int) -> float:
-        """[m] that it may be across: what the other one gets round it until it passes next."""
+        """[m] that it may be across, or below 0 must be on its own side: as the other one gets round it until it
+        passes next."""
         stance, other = self.stance, 1 - leg
         most = CROSSED * float(stance.length[leg])
         leaves = stance.stays(k, other) if len(self.feet) == 2 else len(stance.times)
@@ -218,7 +219,7 @@ class Lander(Weight):
         lands = stance.lands(leaves, other)
         passes = abreast(stance, leaves, lands if lands >= 0 else len(stance.times), other, np.zeros((2, 2)))
         first = int(np.argmax(np.append(passes, True)))
-        return min(most, max(QUICK * float(stance.length[other]) * first * self.h - stance.apart, 0.0))
+        return min(most, QUICK * float(stance.length[other]) * first * self.h - stance.apart)
 
     def _beside(self, k: int, leg: int, feet: Array, room: float) -> Array:
         """(2,) a foot's place, feet (L, 2) off the clip's, but so far [m] or as in the clip on its own side."""

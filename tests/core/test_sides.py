@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import sides, stance
+from core import landing, sides, stance, steps
+from core.plan import Span, Struck
 
 from .figures import build
 from .test_react import Hit, clip_of, hit_on
@@ -56,3 +57,24 @@ def test_thick_feet_pass_each_other_farther_apart(actor, clip):
     radius = actor.masses.radius[actor.order[slim.limbs[0].end]]
     assert slim.apart == max(stance.APART, 1.6 * radius) and wide.apart == pytest.approx(4.8 * radius)
     assert sides.least(0.0, 1.0, wide.apart) == wide.apart > sides.least(0.0, 1.0)
+
+
+@pytest.mark.parametrize("quick", (0.02, 0.05, 0.5))
+@pytest.mark.parametrize("leg", (0, 1))
+def test_a_foot_lands_where_the_other_gets_round_it_in_time(actor, clip, leg, quick):
+    """One that is lifted right beside the other, thick as it is, can't get aside any more: it needs its room at once.
+
+    quick: how fast legs swing, as part of how fast they do.
+    """
+    found = stance.read(actor, clip, clip.times[0] + 0.5)
+    slow = replace(found, length=quick * found.length, apart=0.12)
+    walker = steps.Walker(slow, np.zeros((1, len(slow.times), 2)), Struck.nothing(slow.down.shape), [Span(0.5, 3.0)])
+    due = slow.lands(int(np.flatnonzero(slow.down[:-1, leg] & ~slow.down[1:, leg])[1]) + 3, leg)
+    far = -0.5 * slow.beside[2][due, leg]
+    feet = np.zeros((2, 2))
+    feet[leg] = walker.apart(due, leg, far)
+    leaves = slow.stays(due, 1 - leg)
+    there = [sides.side(slow, k, 1 - leg, np.zeros((2, 2))) for k in range(leaves, slow.lands(leaves, 1 - leg))]
+    passes = next(i for i, at in enumerate(there) if sides.least(at.along, at.wide, slow.apart) >= slow.apart)
+    gets = landing.QUICK * slow.length[1 - leg] * passes / 60.0
+    assert passes > 2 and slow.apart - sides.side(slow, due, leg, feet).room < gets + 1e-9
