@@ -248,8 +248,7 @@ class Footing:
         about to leave the ground, pulls nobody down."""
         way = p[:, limb.upper] - target[0]
         sunk = heels.lower(way, _reached(limb, clip, p, target[0], SOFT))
-        before, _ = heels.before(rotate(target[1], self._tip(limb)) * [1.0, 1.0, 0.0], way)
-        return np.asarray((1.0 - before) * sunk)
+        return np.asarray(heels.holds(rotate(target[1], self._tip(limb)), way) * sunk)
 
     def _risen(self, limb: Limb, clip: Array, p: Array, target: Poses, air: Array, hold: Array) -> Poses:
         """The foot's place and rotation where its leg doesn't reach: a heel rises over toes that stay where they are as

@@ -12,12 +12,25 @@ def before(toes: Array, way: Array) -> tuple[Array, Array]:
 
     toes, way: (..., 3) to the toes and to the hip, from the ankle.
     """
+    long, along, ahead = _over(toes, way)
+    return np.asarray(long * smooth(along)), cross(np.array([0.0, 0.0, 1.0]), ahead)
+
+
+def holds(toes: Array, way: Array) -> Array:
+    """How much a foot holds its body down (...,): 1 where it is flat and the hip not before it; where its heel rises,
+    or stands steep already, about to leave the ground, nothing.  toes, way: as `before`."""
+    long, along, _ = _over(toes, way)
+    return np.asarray(long * (1.0 - smooth(along)))
+
+
+def _over(toes: Array, way: Array) -> tuple[Array, Array, Array]:
+    """How flat a foot is (...,), 0 where its toes are under the ankle, which have no direction there; how far the hip
+    is along it (...,), as part of its length; and the level direction (..., 3) of its toes."""
     flat = toes * [1.0, 1.0, 0.0]
     length = np.maximum(np.linalg.norm(flat, axis=-1), 1e-6)
     ahead = flat / length[..., None]
-    along = np.einsum("...i,...i->...", way, ahead) / length
     long = smooth(length / np.maximum(-toes[..., 2], 1e-6))
-    return np.asarray(long * smooth(along)), cross(np.array([0.0, 0.0, 1.0]), ahead)
+    return np.asarray(long), np.einsum("...i,...i->...", way, ahead) / length, ahead
 
 
 def steep(hip: Array, ankle: Array, axis: Array, reached: Array) -> Array:

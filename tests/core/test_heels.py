@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.forces import Heels, Track, WorldSpring
-from core.heels import steep
+from core.heels import before, holds, steep
 from core.model import State
 from core.rotation import exp, rotate
 
@@ -64,6 +64,17 @@ def test_a_heel_rises_as_far_as_its_leg_lacks(rng):
     there = rotate(exp(turn[:, None] * axis), ankle)
     np.testing.assert_allclose(np.linalg.norm(hip - there, axis=-1), reached, atol=1e-12)
     assert (there[:, 2] >= ankle[:, 2] - 1e-12).all()
+
+
+@pytest.mark.parametrize("ahead", [0.3, -0.3])
+def test_toes_that_pass_under_their_ankle_change_little(ahead):
+    """They have no direction there: a steep foot neither raises its heel nor holds the body down at once."""
+    toes = np.stack((np.linspace(-0.005, 0.005, 101), np.zeros(101), np.full(101, -0.1)), axis=-1)
+    way = np.array([ahead, 0.0, 0.8])
+    for part in (before(toes, way)[0], holds(toes, way)):
+        assert np.abs(np.diff(part)).max() < 1e-3 and part.max() < 0.01
+    flat = np.array([0.2, 0.0, -0.1])
+    assert holds(flat, way) == 1.0 - before(flat, way)[0] == (ahead < 0.0)
 
 
 def test_what_brakes_a_heel_does_not_jump_where_it_begins_to_rise():
