@@ -172,32 +172,32 @@ class Footing:
         the plan.  part: (n,) of the reaction that shows; feet stand whatever shows of their legs.
         """
         shows = part[self.base]
-        hastened = [shows * self.stance.at(x, times) for x in (self.plan.hastened, self.plan.turned)]
-        own, clip = clip, self._hastened(clip, *hastened)
+        by = [shows * self.stance.at(x, times) for x in (self.plan.hastened, self.plan.turned)]
+        hastened = self._hastened(clip, *by)
         way, feet, hold = self.plan.at(times)
-        way, feet = shows * way, shows * feet - hastened[0]
+        way, feet = shows * way, shows * feet - by[0]
         joints, at = joints.copy(), at.copy()
         for limb in self.stance.limbs:
-            knee = multiply(conjugate(clip[0][:, model.parent[limb.lower]]), clip[0][:, limb.lower])
+            knee = multiply(conjugate(hastened[0][:, model.parent[limb.lower]]), hastened[0][:, limb.lower])
             joints[:, limb.lower] = braced(limb, knee, joints[:, limb.lower])
         q, p = to_world(model, joints, at)
         carried = self.carried(model)
         p[:, carried] += way[:, None]
         limbs = list(enumerate(self.stance.limbs))
-        targets = [self._target(limb, clip, (q, p), feet[:, i], hold[:, i]) for i, limb in limbs]
+        targets = [self._target(limb, hastened, (q, p), feet[:, i], hold[:, i]) for i, limb in limbs]
         ankles = [at for at, _ in targets]
         bears, swings = (self.stance.at(x, times) for x in (self.stance.bears, self.stance.swings))
         free = self._free(swings, shows * linear(self.plan.times, self.plan.lift, times), hold)
-        targets = [(self._beside(i, clip[1], p, ankles, free[:, i]), turn) for i, (_, turn) in enumerate(targets)]
-        sunk = [bears[:, i] * self._lacks(limb, clip[1], p, targets[i]) for i, limb in limbs]
+        targets = [(self._beside(i, hastened[1], p, ankles, free[:, i]), turn) for i, (_, turn) in enumerate(targets)]
+        sunk = [bears[:, i] * self._lacks(limb, hastened[1], p, targets[i]) for i, limb in limbs]
         sunk = shows * DEEPEST * np.tanh(np.linalg.norm(sunk, ord=4, axis=0) / DEEPEST)
         way[:, 2] -= sunk
         p[:, carried, 2] -= sunk[:, None]
         up = model.parent[self.base]
         at[:, self.base] += way if up < 0 else rotate(conjugate(q[:, up]), way)
         for i, limb in limbs:
-            target, turn = self._risen(limb, clip[1], p, targets[i], swings[:, i], hold[:, i])
-            swing, lower = reach(limb, q, p, target, bend(limb, *own))
+            target, turn = self._risen(limb, hastened[1], p, targets[i], swings[:, i], hold[:, i])
+            swing, lower = reach(limb, q, p, target, bend(limb, *clip))
             turn = slerp(turn, multiply(lower, q[:, limb.end]), swings[:, i])  # in the air an ankle goes with its leg
             place(model, limb, q, joints, swing, lower, turn)
         return to_world(model, joints, at)

@@ -60,5 +60,6 @@ def off(clip: Stance, now: Stance) -> tuple[Array, Array, Array]:
     """How far hastened feet are off the clip's: way (K, L, 3) [m], its rate, and turn (K, L, 3) in the world [rad]."""
     way = now.ankle - clip.ankle
     h = float(clip.times[1] - clip.times[0])
-    near, far = (np.roll(way, -i, axis=0) - np.roll(way, i, axis=0) for i in (1, 2))
+    kept = np.pad(way, ((2, 2), (0, 0), (0, 0)), mode="edge")
+    near, far = (kept[2 + i : len(way) + 2 + i] - kept[2 - i : len(way) + 2 - i] for i in (1, 2))
     return way, (8.0 * near - far) / (12.0 * h), log(multiply(now.turn, conjugate(clip.turn)))

@@ -23,10 +23,8 @@ LEAP = 90  # samples without a foot on the ground that are a flight, not floatin
 FALLS = 0.35  # of gravity by which the weight falls in flight
 REST = 30  # samples for which all feet stand where there is time for a step
 BRIEF = 5  # samples for which a foot is neither put down nor lifted
-APART, FIRM = (
-    0.08,
-    0.8,
-)  # [m] that a foot stays on its own side of the other at least, and part of it that can't give way
+APART = 0.08  # [m] that a foot stays on its own side of the other at least
+FIRM = 0.8  # part of a leg's thickness that can't give way: chosen
 SHORTEST = 0.01  # [m] that a leg is taken to be long at least, which a clip may scale to nothing
 STEEP = np.sqrt(0.5)  # sine of the angle of feet that stand on their toes
 PASSES, GOES = 0.3, 0.25  # [m/s] at which ground goes by, and part of that at which a foot at least goes with it

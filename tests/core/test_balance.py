@@ -229,10 +229,11 @@ def test_a_walk_that_was_pushed_steps_aside_and_is_back_in_phase(skeleton):
     assert np.linalg.norm(p - own, axis=-1)[clip.times > reaction.start + 2.5].max() < 0.01
 
 
-@pytest.mark.parametrize(("clip", "risen", "off"), [(clip_of, (0.0, 0.02), 0.006), (standing, (0.005, 0.1), 0.012)])
-def test_planted_feet_keep_their_toes_where_they_are(skeleton, clip, risen, off):
-    """On the moving ground, wherever they were put, to a hundredth of a millimetre; a leg that doesn't reach raises
-    its heel, and its toes by no more than `off`."""
+@pytest.mark.parametrize(("clip", "heels", "early"), [(clip_of, (0.0, 0.02), 0.006), (standing, (0.005, 0.1), 0.012)])
+def test_planted_feet_keep_their_toes_where_they_are(skeleton, clip, heels, early):
+    """Over a whole contact they slip by less than a tenth of a millimetre on the moving ground (the issue allows 5),
+    wherever they were put.  A leg that doesn't reach comes down late, or leaves early: this is no slip.  It raises its
+    heel, and its toes by no more than `early`."""
     clip = clip(skeleton)
     reaction = hit_on(skeleton, "chest_front", clip=clip, hit=Hit(25.0, impulse=65.0))
     (q, p), own = reaction.poses(clip), reaction.actor.canonical(clip)
@@ -245,11 +246,14 @@ def test_planted_feet_keep_their_toes_where_they_are(skeleton, clip, risen, off)
         at, before = (p[:, foot] + rotate(q[:, foot], toes[None]) for q, p in ((q, p), own))
         down = np.interp(clip.times, found.times, 1.0 * found.down[:, i]) > 0.999
         still = down[:-1] & down[1:] & ~np.diff(plan.at(clip.times)[1][:, i], axis=0).any(axis=-1)
-        moved = np.linalg.norm(np.diff((at - before)[:, :2], axis=0), axis=-1)[still]
-        assert len(moved) > 20 and moved.max() < 1e-5
-        assert np.abs((at - before)[1:, 2][still]).max() < off
-        rises.append((p - own[1])[1:][still, foot, 2].max())
-    assert risen[0] < max(rises) < risen[1]
+        assert still.sum() > 20
+        edges = np.flatnonzero(np.diff(np.pad(1 * still, 1)))
+        for touch, end in zip(edges[::2], edges[1::2], strict=True):
+            off = (at - before)[touch : end + 1]
+            assert np.linalg.norm((off - off[0])[:, :2], axis=-1).max() < 1e-4
+            assert off[:, 2].min() > -1e-9 and off[:, 2].max() < early
+            rises.append((p - own[1])[touch : end + 1, foot, 2].max())
+    assert heels[0] < max(rises) < heels[1]
 
 
 def test_a_body_without_feet_has_no_footing():

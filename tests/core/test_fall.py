@@ -119,8 +119,8 @@ def test_the_same_input_gives_the_same_fall(actor, clip, knocked_out):
     assert np.array_equal(knocked_out.turn, again.turn) and np.array_equal(knocked_out.times, again.times)
 
 
-def test_it_does_not_rest_on_folded_legs(fallen, clip):
-    """Nor on an arch of them: hips come down to a thigh's thickness above the floor."""
+def test_its_weight_and_its_hips_come_down_to_the_floor(fallen, clip):
+    """To a thigh's thickness above it: not onto folded legs, nor an arch of them."""
     q, p = path(fallen, clip)
     mass = fallen.actor.masses.mass[fallen.actor.order]
     middles = p[-1] + rotate(q[-1], 0.5 * fallen.actor.axis)

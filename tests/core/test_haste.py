@@ -118,6 +118,16 @@ def test_a_foot_is_shown_where_it_is_hastened_to(actor):
     assert off < 0.03 < 0.06 < clips
 
 
+def test_a_foot_that_is_back_only_at_a_clips_end_is_at_rest_at_its_start(found):
+    """Rates don't wrap from the end to the start."""
+    ankle, t = found.ankle.copy(), found.times - found.times[-1]
+    ankle[:, 0, 0] += np.where(t > -0.5, 0.1 * np.sin(2.0 * np.pi * t), 0.0)
+    _, pace, _ = haste.off(found, replace(found, ankle=ankle))
+    assert not pace[t < -0.6].any()
+    late = (t > -0.4) & (t < -0.04)
+    assert np.abs(pace[late, 0, 0] - 0.2 * np.pi * np.cos(2.0 * np.pi * t[late])).max() < 1e-4
+
+
 @pytest.mark.parametrize("direction", ((0.0, 0.45), (0.25, -0.1)))
 def test_a_foot_in_the_air_goes_along_with_the_weight(found, direction):
     """The weight is pushed as one foot leaves the ground: 0.2 s before it lands that foot is as far off the clip's as
