@@ -72,8 +72,9 @@ class Blend:
             continuation=self.continuation,
             warnings=notes,
         )
-        tolerance, body = self.wish.key_tolerance, control_rig.read(context, armature)
-        if tolerance == 0.0 or not body.controlled:
+        tolerance = self.wish.key_tolerance
+        body = control_rig.read(context, armature) if tolerance > 0.0 else None
+        if body is None or not body.controlled:
             name = bake(key_tolerance=tolerance)
         else:
             measured = body.skeleton, lambda bone: list(self.targets)  # what moves it, nobody has sought
