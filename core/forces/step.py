@@ -107,7 +107,9 @@ def taken(h: Array | float, rate: Array, pace: Array) -> Taken:
 
 
 def once(laws: Callable[..., Result]) -> Callable[..., Result]:
-    """A method of a force that sees of a reference only the lengths (K,) of its steps: worked out once for each."""
+    """A method of a force that sees of a reference only the lengths (K,) of its steps: worked out once for each.
+
+    What it gets besides must be the same in every call."""
 
     @wraps(laws)
     def known(self: Any, kicks: Array, *more: Any) -> Result:

@@ -136,8 +136,8 @@ class Beside:
 def test_it_falls_as_mujoco_s_body(falls):
     """A head that is struck, knees that give way, feet on the floor; from 0.3 s on a knee lands.
 
-    Measured: the centre of mass 3.5 mm off; the angular momentum 4 % of the largest until limbs land, 14 % when a knee
-    does, milliseconds apart, 2 % on average; joints 0.6 degrees until then, 11 for a moment (a foot),
+    Measured: the centre of mass 3.5 mm off; the angular momentum 2 % of the largest until a limb lands at 0.24 s,
+    14 % when a knee does, milliseconds apart, 2 % on average; joints 0.6 degrees until then, 11 for a moment (a foot),
     1.8 on average.  MuJoCo's floor gives way by its own rule, millimetres more than ours.  From the second knee's
     landing on (0.42 s) the two go ways of their own: 17 mm and a foot by 29 degrees at 0.5 s.
     """
@@ -150,7 +150,7 @@ def test_it_falls_as_mujoco_s_body(falls):
     assert com[0, 0, 2] - com[-1, 0, 2] > 0.35 and np.linalg.norm(spin[:, 0], axis=-1).max() > 15.0, "it falls"
     assert np.abs(com[:, 0] - com[:, 1]).max() < 5e-3
     apart = np.abs(spin[:, 0] - spin[:, 1]).max(axis=-1) / np.abs(spin).max()
-    assert apart[times < 0.24].max() < 0.045 and apart.max() < 0.2 and apart.mean() < 0.03
+    assert apart[times < 0.23].max() < 0.03 and apart.max() < 0.2 and apart.mean() < 0.03
     assert turn[times < 0.24].max() < 1.5
     assert turn.max() < 15.0 and turn.mean() < 3.0
 
