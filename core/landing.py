@@ -18,7 +18,6 @@ NOTICE = 0.1  # [s] from a blow to the first decision
 LATE = 0.1  # [s] before it lands in which a foot's goal stays
 QUICK = 4.5  # [1/s] lengths of its leg that a foot goes at most, in the mean, to get round the other
 HOME = 1.0  # [s] before the end from where feet that all stand go home whatever the balance
-
 FREE = 0.03  # [m] that the pressure under a foot makes up for without the foot being put elsewhere
 BACK, WALK = 0.6, 1.2  # of what is off that a foot brings home until the next one lands, and [m/s] at most
 BRIEF = 0.15  # [s] that a foot stands at least
@@ -35,10 +34,10 @@ def rise(way: float, length: float, swept: bool) -> float:
 
 def arc(done: Array, swept: np.ndarray) -> tuple[Array, Array]:
     """(L,) height of steps as part of how far they rise, and its rate, when parts (L,) of their time are over."""
-    done, haste = np.clip(done, 0.0, 1.0), np.where(swept, SUDDEN, 1.0)
-    s = done**haste
+    done, power = np.clip(done, 0.0, 1.0), np.where(swept, SUDDEN, 1.0)
+    s = done**power
     half = s * (1.0 - s)
-    return 16.0 * half * half, 32.0 * half * (1.0 - 2.0 * s) * haste * s / np.maximum(done, 1e-9)
+    return 16.0 * half * half, 32.0 * half * (1.0 - 2.0 * s) * power * s / np.maximum(done, 1e-9)
 
 
 def part(size: float) -> float:

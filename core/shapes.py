@@ -26,10 +26,6 @@ class Solid:
         """(6, 6) spatial inertia at the frame's origin."""
         return spatial.inertia(np.array(self.mass), self.com, self.inertia)
 
-    def with_mass(self, mass: float) -> "Solid":
-        """The same shape with another mass [kg]."""
-        return Solid(mass, self.com, self.inertia * (mass / self.mass))
-
     def moved(self, R: Array, p: Array) -> "Solid":
         """Seen from a frame in which this one has the axes R (3, 3), columns, and the origin p (3,)."""
         return Solid(self.mass, R @ self.com + p, R @ self.inertia @ R.T)

@@ -132,12 +132,6 @@ class Situation:
             )
 
     @property
-    def recovered(self) -> float:
-        """Time after a blow from which muscles are as they will be [s]."""
-        points = self.tone_points
-        return points[-1][0] if points else self.recovery
-
-    @property
     def tone_points(self) -> Points:
         """The tone over time where a curve says it, else ()."""
         return self.tone_curve or (() if isinstance(self.tone, (int, float)) else self.tone)

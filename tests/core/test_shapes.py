@@ -91,8 +91,7 @@ def test_two_halves_make_the_whole():
     both = half.moved(np.eye(3), np.array([0.1, 0, 0])) + half.moved(np.eye(3), np.array([-0.1, 0, 0]))
     assert both.mass == pytest.approx(whole.mass)
     np.testing.assert_allclose(both.inertia, whole.inertia, rtol=1e-12, atol=1e-15)
-    double = whole.with_mass(2.0 * whole.mass)
-    np.testing.assert_allclose(double.spatial(), 2.0 * whole.spatial())
+    np.testing.assert_allclose((whole + whole).spatial(), 2.0 * whole.spatial())
 
 
 def test_a_thin_link_is_thickened_about_its_length_only():
