@@ -8,7 +8,7 @@ import numpy as np
 from . import haste
 from .plan import CLOSED, Span
 from .rotation import Array
-from .sides import CROSSED, abreast, least, side
+from .sides import CROSSED, abreast, least, own_room, side
 from .stance import REST, Stance
 from .support import ease, nearest, norm
 from .weight import Weight
@@ -184,7 +184,7 @@ class Lander(Weight):
     def _beyond(self, k: int, legs: np.ndarray, feet: Array, capture: Array) -> float:
         """[m] that the capture point (2,) is farther out than the legs (L,) bool press at sample k."""
         out = norm(capture - nearest(self.pressure_points(k, legs, feet), capture))
-        return max(out - self.round(k), 0.0)
+        return max(out - self.rounds[k], 0.0)
 
     def apart(self, k: int, leg: int, goal: Array, passes: bool = False) -> Array:
         """The goal, but on the leg's own side of the other as far as the clip's foot is there, or, well before it or
@@ -198,8 +198,7 @@ class Lander(Weight):
 
     def clear(self, k: int, leg: int) -> float:
         """[m] that a foot still has to go aside to pass the other."""
-        own, room = (float(side(self.stance, k, leg, at).room) for at in (np.zeros_like(self.feet), self.feet))
-        return min(own, self.stance.apart) - room
+        return min(own_room(self.stance, k, leg), self.stance.apart) - float(side(self.stance, k, leg, self.feet).room)
 
     def _room(self, k: int, leg: int, feet: Array) -> float:
         """[m] that a foot which lands at sample k must have on its own side, feet (L, 2) off the clip's: below 0 it
@@ -222,8 +221,8 @@ class Lander(Weight):
 
     def _beside(self, k: int, leg: int, feet: Array, room: float) -> Array:
         """(2,) a foot's place, feet (L, 2) off the clip's, but so far [m] or as in the clip on its own side."""
-        there, own = (side(self.stance, k, leg, at) for at in (feet, np.zeros_like(feet)))
-        return np.asarray(feet[leg] + there.way * max(min(room, float(own.room)) - float(there.room), 0.0))
+        there, own = side(self.stance, k, leg, feet), own_room(self.stance, k, leg)
+        return np.asarray(feet[leg] + there.way * max(min(room, own) - float(there.room), 0.0))
 
     def noticed(self, k: int) -> bool:
         """Whether feet answer the last blow already."""

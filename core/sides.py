@@ -16,9 +16,9 @@ class Side(NamedTuple):
     """Where feet are beside another: room (...) [m] on their own side of it, along (...) [m] before it or behind it,
     wide (...) [m] between their hips, and the way (..., 2) to their own side."""
 
-    room: Array
-    along: Array
-    wide: Array
+    room: Array | float
+    along: Array | float
+    wide: Array | float
     way: Array
 
 
@@ -33,9 +33,16 @@ def beside(hips: tuple[Array, Array], feet: tuple[Array, Array]) -> Side:
 
 def side(stance: Stance, k: int, leg: int, feet: Array) -> Side:
     """Of a leg's foot at sample k, feet (L, 2) off the clip's."""
-    other, wide, way = (told[k, leg] for told in stance.beside)
-    to = stance.ankle[k, leg, :2] - stance.ankle[k, other, :2] + (feet[leg] - feet[other])
-    return Side(to @ way, to[1] * way[0] - to[0] * way[1], wide, way)
+    other, wide, (a, b), (x, y) = stance.pairs[k][leg]  # in plain numbers: asked for several times a sample
+    far, out = (feet[leg] - feet[other]).tolist()
+    x, y = x + far, y + out
+    return Side(x * a + y * b, y * a - x * b, wide, np.array((a, b)))
+
+
+def own_room(stance: Stance, k: int, leg: int) -> float:
+    """[m] that a leg's foot has in the clip on its own side of the other at sample k."""
+    _, _, (a, b), (x, y) = stance.pairs[k][leg]
+    return x * a + y * b
 
 
 def least(along: Array | float, wide: Array | float, apart: float = APART) -> Array:

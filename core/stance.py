@@ -137,6 +137,14 @@ class Stance:
         way = np.take_along_axis(way, other[..., None], axis=-2)[..., 0, :]
         return other[..., 0], wide[..., 0], way / np.maximum(wide, 1e-12)
 
+    @cached_property
+    def pairs(self) -> list[list[tuple[int, float, list[float], list[float]]]]:
+        """(K, L) `beside` in plain numbers, and the way from the other's ankle to a leg's own [m]."""
+        other, wide, way = self.beside
+        to = self.ankle[..., :2] - np.take_along_axis(self.ankle[..., :2], other[..., None], axis=1)
+        told = zip(*(x.tolist() for x in (other, wide, way, to)), strict=True)
+        return [list(zip(*each, strict=True)) for each in told]
+
     def party(self, leg: int) -> tuple[int, ...]:
         """The legs that step with this one."""
         return next(legs for legs in self.parties if leg in legs)

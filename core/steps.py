@@ -149,7 +149,7 @@ class Walker(Lander):
         many, last = len(away) > 2, self.moves[-1].leg if self.moves else -1
         turns = [legs for legs in stance.parties if not many or last not in legs]  # diagonals take turns
         steps = []
-        if norm(off) > self.round(k):
+        if norm(off) > self.rounds[k]:
             steps = [self._catch(k, legs, carries, capture) for legs in turns]
         elif many and behind.max() > STRAINED and (legs := stance.party(int(np.argmax(behind)))) in turns:
             there = self._without(k, legs, carries, capture)[1]  # four legs don't lunge: they follow

@@ -5,10 +5,23 @@ Its capture point x + x'/w runs away from p alone; a foot that stands there brin
 """
 
 import math
+from typing import TypeVar
 
 import numpy as np
 
 from .rotation import Array
+
+Plane = TypeVar("Plane", Array, complex)
+
+
+def plain(v: Array) -> complex:
+    """A vector (2,) as one plain number, for what is asked at every sample: numpy's calls cost ten times as much."""
+    return complex(*v.tolist())
+
+
+def vector(z: complex) -> Array:
+    """(2,) of a plain number."""
+    return np.array((z.real, z.imag))
 
 
 def norm(v: Array) -> float:
@@ -17,12 +30,14 @@ def norm(v: Array) -> float:
 
 
 def nearest(points: Array, x: Array) -> Array:
-    """(2,) the point of the convex hull of points (f, 2) that is nearest to x (2,).
+    """(2,) the point of the convex hull of points (f, 2) that is nearest to x (2,)."""
+    return vector(onto(points.tolist(), plain(x)))
 
-    In plain numbers, asked for at every sample: numpy's calls cost ten times as much for a handful of points.
-    """
-    here, there = x.tolist()
-    hull = _hull([(a - here, b - there) for a, b in points.tolist()])
+
+def onto(points: list[list[float]], x: complex) -> complex:
+    """`nearest` in plain numbers."""
+    here, there = x.real, x.imag
+    hull = _hull([(a - here, b - there) for a, b in points])
     on, least, inside = (0.0, 0.0), float("inf"), len(hull) > 2
     for (a, b), (c, d) in zip(hull, hull[1:] + hull[:1], strict=True):
         along, up = c - a, d - b
@@ -32,7 +47,7 @@ def nearest(points: Array, x: Array) -> Array:
         size = at[0] * at[0] + at[1] * at[1]
         if size < least:
             on, least = at, size
-    return x if inside else x + np.array(on)
+    return x if inside else x + complex(*on)
 
 
 def _hull(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -54,7 +69,7 @@ def _turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
-def fall(x: Array, v: Array, p: Array, pace: float, h: float) -> tuple[Array, Array]:
+def fall(x: Plane, v: Plane, p: Plane, pace: float, h: float) -> tuple[Plane, Plane]:
     """The pendulum after a time h [s] over a pressure that stays at p: (x, v), exactly."""
     cosh, sinh = math.cosh(pace * h), math.sinh(pace * h)
     away = x - p

@@ -10,7 +10,7 @@ import numpy as np
 from .plan import Span
 from .rotation import Array
 from .stance import Stance, bearing, enough
-from .support import ease, fall, nearest, norm
+from .support import fall, onto, plain, smooth, vector
 
 HASTE = 0.8  # how much farther than the capture point the pressure goes, as part of its way off
 ROUND = 0.05  # [m] by which soles reach beyond the line along their middle
@@ -31,6 +31,8 @@ class Weight:
     x, v: (2,) of the weight [m], [m/s].  home: (2,) where it is to go.
     place, velocity: (L, 3) of the feet [m], [m/s], without the lift of steps; feet, high: (L, 2), (L,) views of the
     first.  goal: (L, 2) of those in the air.  landed: how many blows have.
+    answers: (B, K) part of its answer to a blow that a body has begun, rounds: (K,) [m] by which the pressure gets
+    beyond the soles' middle, both as far as blows have landed.
     aside: (2,) by how much farther a foot lands to get round the other, and draws the weight along.
     since: (L,) sample at which a step of our own began, due: (L,) at which a foot in the air lands, -1: none.
     """
@@ -61,6 +63,9 @@ class Weight:
         starts = [*(blow.start for blow in self.blows[len(landed) - 1 :]), np.inf][:2]
         self.hit, later = (int(i) for i in np.searchsorted(times, np.array(starts) - 1e-6))
         self.gone = 1.0 - float(self.give[self.hit : later].min(initial=1.0))
+        self.answers = [self._answered(i).tolist() for i in range(len(self.blows))]
+        gone = smooth((times - self.blow) / (self.end - self.blow))
+        self.rounds: list[float] = (ROUND + HELP + MORE * gone).tolist()  # the sole's own width, and arms and trunk
 
     def stands(self, k: int) -> np.ndarray:
         """(L,) bool, feet on the ground."""
@@ -85,40 +90,41 @@ class Weight:
 
     def pressure(self, k: int, points: Array, capture: Array, x: Array) -> Array:
         """(2,) where the feet press to bring the weight home, which is at x (2,)."""
-        over_home, part = capture - self.home - self.aside, self.answered(k, 0)
-        wanted = x + part * (capture + HASTE * over_home - x) - self._to_come(k, part)
-        on = nearest(points, wanted)
-        over = wanted - on
-        return np.asarray(on + over * min(1.0, self.round(k) / max(norm(over), 1e-12)))
+        home = plain(self.home + self.aside)
+        return vector(self._pressure(k, points.tolist(), plain(capture), plain(x), home))
 
-    def _to_come(self, k: int, part: float) -> Array:
-        """(2,) what is in a part of the whole answer at a sample, but is the answer to blows that nothing answers so
-        far yet."""
-        out = np.zeros(2)
+    def _pressure(self, k: int, points: list[list[float]], capture: complex, x: complex, home: complex) -> complex:
+        """`pressure` in plain numbers."""
+        part = self.answers[0][k]
+        wanted = x + part * (capture + HASTE * (capture - home) - x) - self._to_come(k, part)
+        on = onto(points, wanted)
+        over = wanted - on
+        return on + over * min(1.0, self.rounds[k] / max(abs(over), 1e-12))
+
+    def _to_come(self, k: int, part: float) -> complex:
+        """What is in a part of the whole answer at a sample, but is the answer to blows that nothing answers so far
+        yet."""
+        out = 0j
         for i in range(1, len(self.blows)):
-            less = part - self.answered(k, i)
+            less = part - self.answers[i][k]
             if less > 0.0 and self.moved[i].any():
-                x, v = self.moved[i]
-                x = x + (k - self.now) * self.h * v
+                x, v = map(plain, self.moved[i])
+                x += (k - self.now) * self.h * v
                 out += less * ((1.0 + HASTE) * (x + v / float(self.stance.pace[k])) - x)
         return out
 
-    def answered(self, k: int, blow: int) -> float:
-        """Part of its answer to a blow that a body has begun; before, stretched muscles bear the weight where it goes.
-        On two feet a blow on a leg is answered at once, as far as the leg gives way, also by one in the air: waiting
-        there costs leaps of the other foot later on.  Muscles that answer an earlier blow are taut as well."""
-        own = min(self.gone / SOME, 1.0) if len(self.feet) < 3 and k >= self.hit else 0.0
-        raised = RAISED if len(self.feet) > 2 and not blow else SOON
-        return max(own, ease((float(self.stance.times[k]) - self.blows[blow].start - ANSWERS_AFTER) / raised))
-
-    def round(self, k: int) -> float:
-        """[m] by which the pressure gets beyond the soles' middle: the sole's own width, and arms and trunk."""
-        gone = (self.stance.times[k] - self.blow) / (self.end - self.blow)
-        return ROUND + HELP + MORE * ease(float(gone))
+    def _answered(self, blow: int) -> Array:
+        """(K,) part of its answer to a blow that a body has begun; before, stretched muscles bear the weight where it
+        goes.  On two feet a blow on a leg is answered at once, as far as the leg gives way, also by one in the air:
+        waiting there costs leaps of the other foot later on.  Muscles that answer an earlier blow are taut as well."""
+        legs, times = self.give.shape[1], self.stance.times
+        own = np.where((np.arange(len(times)) >= self.hit) & (legs < 3), min(self.gone / SOME, 1.0), 0.0)
+        raised = RAISED if legs > 2 and not blow else SOON
+        return np.maximum(own, smooth((times - self.blows[blow].start - ANSWERS_AFTER) / raised))
 
     def foreseen(self, k: int, due: int) -> tuple[Array, Array]:
         """The weight and its velocity at a later sample, as the clip's contacts and the pressure go on."""
-        stance, x, v = self.stance, self.x, self.v
+        stance, x, v, home = self.stance, plain(self.x), plain(self.v), plain(self.home + self.aside)
         feet = np.where(self.due[:, None] >= 0, self.goal, self.feet)
         due = min(due, k + int(FORESEEN / self.h))
         while k < due:
@@ -126,12 +132,12 @@ class Weight:
             seconds = (until - k) * self.h
             carries = self.carries(k, stance.down[k] & ((self.since < 0) | (self.due <= k)))
             if carries.any():
-                p = self.pressure(k, self.pressure_points(k, carries, feet), x + v / pace, x)
+                p = self._pressure(k, self.pressure_points(k, carries, feet).tolist(), x + v / pace, x, home)
                 x, v = fall(x, v, p, pace, seconds)
             else:
-                x, v = self.borne_by_nothing(k, x, v, seconds)
+                x, v = map(plain, self.borne_by_nothing(k, vector(x), vector(v), seconds))
             k = until
-        return x, v
+        return vector(x), vector(v)
 
     def borne_by_nothing(self, k: int, x: Array, v: Array, seconds: float) -> tuple[Array, Array]:
         """The weight after a time [s] without a foot on the ground, from sample k on: in flight it goes on, afloat it

@@ -203,14 +203,14 @@ def test_a_leg_that_gives_way_gives_its_weight_to_the_other_at_once(skeleton):
     give[:, 0] = np.where(since > YIELDS_AFTER, 0.5, 1.0)
     slight = 1.0 - 0.02 * (1.0 - give)
     calm, weak, touched = (Weight(found, g, [Span(1.0, 3.7)]) for g in (np.ones_like(give), give, slight))
-    assert calm.answered(k + 1, 0) == 0.0 and weak.answered(k + 1, 0) == 1.0 and 0.0 < touched.answered(k + 1, 0) < 0.05
-    assert weak.answered(k - 1, 0) == 0.0 and calm.answered(len(since) - 1, 0) == 1.0
+    assert calm.answers[0][k + 1] == 0.0 and weak.answers[0][k + 1] == 1.0 and 0.0 < touched.answers[0][k + 1] < 0.05
+    assert weak.answers[0][k - 1] == 0.0 and calm.answers[0][len(since) - 1] == 1.0
     later = since > 0.02 + YIELDS_AFTER  # of a leg that a second blow strikes the answer to the first knows nothing
     give[:, 0] = np.where(later, 0.5, 1.0)
     twice = Weight(found, give, [Span(1.0, 3.7), Span(1.02, 3.7)])
-    assert twice.answered(k + 1, 0) == 0.0
+    assert twice.answers[0][k + 1] == 0.0
     twice.feel(k + 2)
-    assert twice.answered(k + 2, 0) == 1.0
+    assert twice.answers[0][k + 2] == 1.0
 
 
 def test_a_leg_may_be_hit_at_the_very_end_of_a_clip(skeleton):
