@@ -12,19 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from . import stance, struck, tuning
 from .actor import Actor
 from .blows import Hit
 from .drive import drive, joined
 from .dynamics import forward
-from .flesh import ARM
 from .forces import Force, Muscle, weight
 from .forces.world import motions
 from .model import State
 from .pace import Pace
 from .reference import Reference, build, to_joints
 from .resample import hermite
-from .roles import base_role
 from .rotation import Array, angle, conjugate, exp, log, multiply, unwound
 from .simulate import Run
 from .situation import Situation
@@ -79,8 +76,15 @@ class Hanging(Stage):
     def _cast(self, fixed: Mapping[str, str]) -> tuple[np.ndarray, int]:
         return self.arms, -1
 
-    def _axes(self, *_: Any) -> dict[int, Array]:
-        return {}  # whatever their axes were, arms give way all round
+    @property
+    def posed(self) -> bool:
+        """Not here: whatever their axes were, arms give way all round."""
+        return False
+
+    @property
+    def holds(self) -> bool:
+        """Not here: nothing hangs on arms."""
+        return False
 
     def followed(self, samples: Array, rotation: Array, position: Array) -> tuple[Array, tuple[Array, Array]]:
         """The clip with what leads the other bodies off it."""
@@ -102,16 +106,12 @@ class Hanging(Stage):
         return state
 
 
-def hang(
-    stage: Stage, clip: Clip, fixed: Mapping[str, str], deviation: Deviation
-) -> Generator[float, None, Hung | None]:
-    """Simulate the arms on what a stage's simulation holds, to the end; None where no arm hangs.  fixed: as in
-    `react.react`."""
-    arms = _arms(stage, clip, fixed)
-    if not arms.any():
+def hang(stage: Stage, clip: Clip, deviation: Deviation) -> Generator[float, None, Hung | None]:
+    """Simulate the arms on what a stage's simulation holds, to the end; None where no arm hangs."""
+    if not stage.hanging.any():
         return None
     hits = [(blow.situation, blow.hit) for blow in stage.blows]
-    stage = Hanging(stage.actor, clip, hits, stage.user, arms, deviation)
+    stage = Hanging(stage.actor, clip, hits, stage.user, stage.hanging, deviation)
     end = max(blow.end for blow in stage.blows)
     pace = Pace.returning(stage.blows, stage.finer)
     parts = yield from drive(stage, end, pace, forward, lambda *_: False)
@@ -120,19 +120,6 @@ def hang(
     turn = unwound(joined(turns)) * smooth((end - times) / CLOSES)[:, None, None]
     turn[:, ~stage.moving] = 0.0
     return Hung(times, turn)
-
-
-def _arms(stage: Stage, clip: Clip, fixed: Mapping[str, str]) -> np.ndarray:
-    """(n,) bool, arms on bodies that move: not those that stand, that something else owns, or that are left out."""
-    actor = stage.actor
-    found = stance.read(actor, clip, stage.start)
-    standing = {i for limb in (found.limbs if found else ()) for i in struck.bodies(actor, limb)}
-    out = np.zeros(len(stage.moving), dtype=bool)
-    for i, name in enumerate(actor.names):
-        able = name not in fixed and stage.told(i) is not False
-        hangs = stage.moving[tuning.upward(actor.parent, i)].any()
-        out[i] = base_role(actor.roles[i]) in ARM and i not in standing and able and hangs
-    return out
 
 
 def _rotations(runs: Sequence[Run]) -> Array:

@@ -166,6 +166,14 @@ def from_entry(entry: dict[str, Any], source: str) -> HitSetting:
     return made
 
 
+def _answers(made: HitSetting) -> bool:
+    """Whether velocities leave an answer to the blow: a leg's weight and balance do, and a bone that is told none."""
+    struck = {made.bone} if made.bone else set(made.situation.hit)
+    told = {role for role, bone in made.situation.bones.items() if bone.velocity * bone.multiplier}
+    told |= {"chest"} if "spine" in map(base_role, told) else set()
+    return bool(struck - told or {base_role(role) for role in struck} & set(LEG))
+
+
 def _check_use(made: HitSetting, table: dict[str, Any], source: str) -> None:
     """Refuse what would have no effect."""
     others = [f.name for f in fields(made) if f.name in ("angular", "striker", "strength")]
@@ -175,8 +183,7 @@ def _check_use(made: HitSetting, table: dict[str, Any], source: str) -> None:
     strong = (
         "impulse" in table or taken or made.gain is not None or made.origin or made.direction or "direction" in table
     )
-    legs = {base_role(role) for role in (made.bone, *made.situation.hit)} & set(LEG)  # they answer to the impulse too
-    if made.situation.drive == "velocities" and strong and not legs:
+    if made.situation.drive == "velocities" and strong and not _answers(made):
         raise SituationError(
             f"{source}: velocities drive this reaction, so a strength, gain, direction or blast has no effect. "
             "Leave them out."

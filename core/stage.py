@@ -9,18 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from . import accuracy, casting, flesh, hinges, links, meeting, recovery, tuning
+from . import accuracy, arms, casting, flesh, hinges, links, meeting, recovery, tuning
 from .actor import Actor
 from .blows import Blow, Hit, land, throttle
 from .dynamics import kinematics
 from .errors import SituationError
 from .forces import Bearing, Force, SwingTwist
 from .forces.world import motions
+from .kick import kicked
 from .model import State
 from .reference import Reference, build, to_joints, to_world
 from .roles import base_role
 from .rotation import Array, conjugate, rotate, to_matrix
-from .situation import Situation
+from .situation import BoneSetting, Situation
 from .skeleton import Clip
 from .topology import LEG
 
@@ -58,12 +59,12 @@ class Stage:
         self.situation = self.blows[0].situation
         self.said = [casting.settings(actor, blow.situation, settings) for blow in self.blows]
         self.settings = self.said[0]
-        self.kicks = [
-            (blow, own) for blow, own in zip(self.blows, self.said, strict=True) if blow.situation.drive == "velocities"
-        ]
         self.moving, self.base = self._cast(fixed)
-        now = int(np.argmin(np.abs(clip.times - self.start)))
-        self.axes = self._axes(q[now])
+        able = np.array([name not in fixed and self.told(i) is not False for i, name in enumerate(actor.names)])
+        self.hanging = arms.hanging(actor, clip, self.start, self.moving) & able & self.holds
+        self.limp = arms.limp(actor, self.hanging, self.said) & self.posed
+        self.moving = self.moving | self.limp
+        self.axes = self._axes(clip, q, p)
         self.model = actor.model(self.moving, self.base, self.axes)
         self.moving = np.array([len(j) > 0 for j in self.model.joints])
         if not self.moving.any():
@@ -186,30 +187,42 @@ class Stage:
         """Whether something else owns a body of a role."""
         return any(n in fixed for n, r in zip(self.actor.names, self.actor.roles, strict=True) if base_role(r) == role)
 
-    def _axes(self, q: Array) -> dict[int, Array]:
+    def _axes(self, clip: Clip, q: Array, p: Array) -> dict[int, Array]:
         """Body -> (3,) the one axis about which it turns, body frame: the document's joints, where a pose is held.
 
-        q: (n, 4) world rotations when the first blow lands.  Elbows and knees have axes of their own, and what one blow
-        turns about another axis than the next, or pushes, has none.
+        q, p: (T, n, 4), (T, n, 3) world poses.  Elbows and knees have axes of their own; limp arms have none, and what
+        one blow turns about another axis than the next, or pushes.
         """
-        held = [blow.situation.held and blow.situation.drive == "velocities" for blow in self.blows]
-        if not all(held):
-            if any(held):
+        if not self.posed:
+            if self.kicks and any(blow.situation.held for blow, _ in self.kicks):
                 self.warnings.append("Another blow comes with velocities that are held: joints turn about all axes.")
             return {}
-        out: dict[int, Array] = {}
+        now = q[int(np.argmin(np.abs(clip.times - self.start)))]
+        bends = hinges.find(self.actor, self.moving, to_matrix(q), p)
+        out = dict(zip(bends.bodies.tolist(), bends.axis, strict=True))
         angles: dict[int, set[float]] = {}
         for blow, own in self.kicks:
             for i in casting.meant(self.actor, blow.situation):
-                angles.setdefault(i, set()).add(own[i].angle)
-                if self.moving[i] and base_role(self.actor.roles[i]) not in hinges.UPPER:
-                    out.setdefault(i, self._axis(q, i, own[i].angle, blow))
-        return {i: axis for i, axis in out.items() if len(angles[i]) == 1}
+                if self.moving[i] and not self.limp[i] and i not in bends.bodies:
+                    angles.setdefault(i, set()).add(own[i].angle)
+                    out.setdefault(i, self._axis(now, i, own[i].angle, blow))
+        return {i: axis for i, axis in out.items() if len(angles.get(i, ())) < 2}
 
     def _axis(self, q: Array, body: int, angle: float, blow: Blow) -> Array:
         """(3,) a link's axis in the body's frame, for world rotations (n, 4)."""
         axis = links.axis(rotate(q[body], self.actor.axis[body]), angle, blow.axes)
         return rotate(conjugate(q[body]), axis)
+
+    @property
+    def kicks(self) -> list[tuple[Blow, list[BoneSetting]]]:
+        """The blows that are told as velocities, each with what is said of the bodies."""
+        both = zip(self.blows, self.said, strict=True)
+        return [(blow, own) for blow, own in both if blow.situation.drive == "velocities"]
+
+    @property
+    def posed(self) -> bool:
+        """Whether nothing but the document's velocities leads to a pose that is held."""
+        return all(blow.situation.held and blow.situation.drive == "velocities" for blow in self.blows)
 
     @property
     def holds(self) -> bool:
@@ -274,18 +287,18 @@ class Stage:
         return forces
 
     def kicked(self, state: State, time: float, reference: Reference) -> State:
-        """The state with the document's initial velocities of the blows that land at this moment."""
-        twist = state.twist.copy()
-        for blow, settings in self.kicks:
-            if abs(blow.start - time) > 1e-6:
-                continue
+        """The state with the document's initial velocities of the blows that land at this moment, see `kick`."""
+        rates: dict[int, Array] = {}
+        landing = [(blow, settings) for blow, settings in self.kicks if abs(blow.start - time) <= 1e-6]
+        for blow, settings in landing:
             q, _ = to_world(self.model, reference.rotation[0], reference.position[0])
-            for i in np.flatnonzero(self.moving):
+            for i in map(int, np.flatnonzero(self.moving)):
                 rate = blow.told * np.radians(settings[i].velocity * settings[i].multiplier)
                 if rate:
-                    axis, own = self._axis(q, int(i), settings[i].angle, blow), self.axes.get(int(i))
-                    twist[i, :3] += rate * (axis if own is None else own * (own @ axis))
-        return State(state.rotation, state.position, twist)
+                    axis, own = self._axis(q, i, settings[i].angle, blow), self.axes.get(i)
+                    rates[i] = rates.get(i, 0.0) + rate * (axis if own is None else own * (own @ axis))
+        pulses = [pulse for blow, _ in landing for pulse in blow.felt()]
+        return kicked(self.model, state, rates, pulses, self.situation.coupled)
 
 
 def _nameless(actor: Actor, struck: int, fixed: Mapping[str, str]) -> set[int]:

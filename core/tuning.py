@@ -186,9 +186,12 @@ def joints_between(parent: np.ndarray, body: int) -> Array:
     return out
 
 
-def cones(actor: Actor, said: Ranges, wide: float = 1.0) -> dict[int, float]:
-    """Body -> how far it may turn all round the clip's pose [deg].  said: a situation's.  wide: factor on the rest."""
-    spine = max(sum(base_role(r) == "spine" for r in actor.roles), 1)
+def cones(actor: Actor, moving: np.ndarray, said: Ranges, wide: float = 1.0) -> dict[int, float]:
+    """Body -> how far it may turn all round the clip's pose [deg].
+
+    moving: (n,) bool; the spines among them share the trunk's.  said: a situation's.  wide: factor on the rest.
+    """
+    spine = max(sum(base_role(actor.roles[i]) == "spine" for i in np.flatnonzero(moving)), 1)
     usual = {**CONE, "spine": TRUNK_RANGE / spine}
     out = {}
     for i, role in enumerate(actor.roles):
@@ -220,7 +223,7 @@ def limit(
     said: a situation's ranges.  wide: factor on the usual cones.  upright: (K,) how far that of the base holds: in
     flight it has no joint to the world.  Shoulders and hips have their own, see `balls`.
     """
-    cone = cones(actor, said, wide)
+    cone = cones(actor, moving, said, wide)
     hinged = set(hinges.bodies.tolist())
     round_ = [i for i in np.flatnonzero(moving) if i not in hinged and i in cone]
     half: Array = np.tile(np.radians([cone[int(i)] for i in round_]), (len(flexion), 1))

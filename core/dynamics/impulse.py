@@ -37,6 +37,20 @@ def response(model: Model, kin: Kinematics, body: int, point: Array, impulse: Ar
     return solve(inertia(model, kin, Z), apply(J.swapaxes(-1, -2), impulse))
 
 
+def given(model: Model, kin: Kinematics, u: Array, known: np.ndarray, push: Array) -> Array:
+    """(nv,) change of velocity of which that of some degrees of freedom is known and the rest answers.
+
+    u: (nv,) the known changes.  known: (nv,) bool.  push: (nv,) impulses on all degrees of freedom.  Joints take no
+    impulse of their own where nothing is known: of all motions with the known part this is the one nearest to the free
+    answer by its kinetic energy (Gauss' principle of least constraint).
+    """
+    out, free = np.where(known, u, 0.0), ~known
+    if free.any():
+        H = inertia(model, kin)
+        out[free] = solve(H[np.ix_(free, free)], push[free] - H[np.ix_(free, known)] @ u[known])
+    return out
+
+
 def coupling(
     model: Model, kin: Kinematics, bodies: tuple[int, int], points: tuple[Array, Array], Z: Array | None = None
 ) -> Array:

@@ -95,6 +95,7 @@ def test_a_file_of_hits(tmp_path):
         ('[[hits]]\nsituation = "chest_front"\nseed = 1.5', "seed"),
         ('[[hits]]\nsituation = "chest_front"\ncontact = 9', "contact"),
         ('[[hits]]\nsituation = "chest_front"\ndrive = "velocities"\nimpulse = 9', "no effect"),
+        ('[[hits]]\nsituation = "shoulder_front"\ndrive = "velocities"\nimpulse = 9', "no effect"),
         ("[[hits", "TOML"),
     ],
 )
@@ -110,6 +111,19 @@ def test_velocities_of_a_leg_have_a_strength_and_a_direction(tmp_path):
         tmp_path, '[[hits]]\nsituation = "leg_back"\ndrive = "velocities"\nimpulse = 9\ndirection = [0, 1, 0]'
     )
     assert made.situation.drive == "velocities" and made.situation.impulse == 9.0
+
+
+def test_velocities_leave_what_they_do_not_tell_to_the_blow(tmp_path, actor, clip):
+    """The document tells an upper arm none that is hit from the side."""
+    text = '[[hits]]\nsituation = "shoulder_inside"\ndrive = "velocities"\nimpulse = {}'
+    arm, swung = actor.first("upper_arm.L"), []
+    for impulse in (1.0, 20.0):
+        (made,) = read(tmp_path, text.format(impulse))
+        stage = Stage(actor, clip, [(made.situation, Hit(25.0))], {}, {})
+        reference = stage.reference(stage.start, 1, 0.01, 0.01)
+        before = reference.state(0)
+        swung.append(stage.kicked(before, stage.start, reference).twist[arm])
+    assert np.linalg.norm(swung[1] - swung[0]) > 1.0  # [rad/s] of 19 N s near its shoulder
 
 
 def test_a_file_that_is_not_there(tmp_path):

@@ -17,10 +17,11 @@ WAYS = {
 NOTES = {
     "impulse": "Leg tests depend on the moment: a leg that stands is flung and gives way, one in the air lands weak.",
     "velocities": """The numbers are as printed, limits are ours.  Shoulder and chest: the listed bones turn about his
-one axis each for 0.15 s and are held; arms hang on them as flesh does, for an arm that goes rigidly with a bent trunk
-for 2.5 s meets the thighs that walk on (he names penetration as a wish); the pelvis stays on the clip, or trunks that
-start at 600 deg/s would throw it at 1 to 4 m/s.  Legs: he called his Bad, for the body stayed balanced as if nothing
-had happened.  So they start at his velocities, and weight, feet and the other leg answer as to the preset's blow.""",
+one axis each for 0.15 s and are held; what he tells no velocity answers as the articulated body does, to the joints
+that start and to the preset's blow.  Arms hang on the pose as flesh does, for an arm that goes rigidly with a bent
+trunk for 2.5 s meets the thighs that walk on (he names penetration as a wish); the pelvis stays on the clip, or trunks
+that start at 600 deg/s would throw it at 1 to 4 m/s.  Legs: he called his Bad, for the body stayed balanced as if
+nothing had happened.  So they start at his velocities, and weight, feet and the other leg answer as to the blow.""",
 }
 COMMAND = "ENVS/bpy-4.5/bin/python -m tools.quality.seed_tests DATA_FOLDER [STRIPS_FOLDER]"
 
