@@ -119,7 +119,7 @@ def test_velocities_leave_what_they_do_not_tell_to_the_blow(tmp_path, actor, cli
     arm, swung = actor.first("upper_arm.L"), []
     for impulse in (1.0, 20.0):
         (made,) = read(tmp_path, text.format(impulse))
-        stage = Stage(actor, clip, [(made.situation, Hit(25.0))], {}, {})
+        stage = Stage(actor, clip, [(made.situation, Hit(25.0, direction=np.array([0.0, 1.0, 0.0])))], {}, {})
         reference = stage.reference(stage.start, 1, 0.01, 0.01)
         before = reference.state(0)
         swung.append(stage.kicked(before, stage.start, reference).twist[arm])
