@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.rotation import Array
+from ..core.rotation import Array, normalize
 
 # Of rotation modes: the property that they put in force, where it isn't Euler angles.
 ROTATION = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
@@ -51,6 +51,23 @@ class Channels:
 
     def _timed(self) -> list[str]:
         return [f.name for f in fields(self) if isinstance(getattr(self, f.name), np.ndarray)]
+
+
+def mix(name: str, a: Array, b: Array, part: Any) -> Array:
+    """Values (..., w) of a field of `Channels` or an RNA property on the way from a to b; part: 0 to 1, broadcast."""
+    if not name.endswith("quaternion"):
+        return np.asarray(a + part * (b - a))
+    a, b = normalize(a), normalize(b)
+    return normalize(a + part * (np.where(np.sum(a * b, axis=-1, keepdims=True) < 0.0, -b, b) - a))
+
+
+def mixed(a: Channels, b: Channels, part: Array) -> Channels:
+    """Channels of one rig on the way from a to b, each at K frames; part: (K,), 0 to 1."""
+    values = {}
+    for name in a._timed():
+        own, other = getattr(a, name), getattr(b, name)
+        values[name] = mix(name, own, other, part.reshape(-1, *[1] * (own.ndim - 1)))
+    return replace(a, **values)
 
 
 @dataclass(frozen=True, eq=False)

@@ -93,8 +93,8 @@ class Body:
                 found.append((k, (yield from portion(steps, i / len(starts), 1.0 / len(starts)))))
         self.stages = tuple(found)
 
-    def pose(self, context, armature, actor, clip, channels, reaction):
-        """Generator of the Posed of a reaction.  clip, channels: at the keyed frames."""
+    def pose(self, context, armature, actor, clip, channels, reaction, lead=None):
+        """Generator of the Posed of a reaction.  clip, channels: at the keyed frames.  lead: a `leading.Lead`."""
         _, bones, _ = controls.watched(self.anatomy, self.skeleton.names)
         q, p = mapping.armature_poses(actor, clip, *reaction.poses(clip))
         return posing.pose(
@@ -105,6 +105,7 @@ class Body:
             channels,
             (clip.rotation[:, bones], clip.position[:, bones]),
             (q[:, bones], p[:, bones]),
+            lead,
         )
 
 

@@ -177,6 +177,13 @@ def _candidates(armature, owned, keyed, chosen):
     return blocks
 
 
+def placed(armature, held):
+    """The controls that can be shifted and turned anyhow.  held: bones that are none, for something owns them."""
+    keyed = {channel.path for channel in layer_undo.keyed_below(armature)}
+    blocks = [(b.bone, b.rna == "location") for b in _candidates(armature, held, keyed, ()) if len(b.axes) == 3]
+    return [bone for bone, shift in blocks if shift and (bone, False) in blocks]
+
+
 def _path(block):
     return actions.bone_path(block.bone, block.rna)
 

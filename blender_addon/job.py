@@ -26,7 +26,7 @@ from ..core.react import Hit, Reaction, react
 from ..core.rotation import Array
 from ..core.situation import Situation
 from ..core.skeleton import Clip
-from . import choosing, control_rig, layer, limits, mapping, records, rig, source, takeover, thinning, timing
+from . import choosing, control_rig, layer, leading, limits, mapping, records, rig, source, takeover, thinning, timing
 from . import clip as clips
 from .channels import Channels, frame_grid
 
@@ -44,6 +44,7 @@ class Job:
     reaction: "" | "plays on" | "repeated" | "held".  continuation: channels of the frames that we must add to the clip.
     body: what is simulated; the clip is of its bones, the channels of all.  posed: where controls move it, their values
     for the reaction.  then: the actions of which one takes the body over, and in how many seconds; None = none.
+    played: what they do, where controls move the body.
     """
 
     armature: str
@@ -61,6 +62,7 @@ class Job:
     warnings: list[str] = field(default_factory=list)
     posed: control_rig.Posed | None = None
     then: tuple[tuple[Clip, ...], float] | None = None
+    played: tuple[leading.Played, ...] = ()
 
     def solve(self, watch=None):
         """A generator: yields progress 0..1, returns the Reaction; on a control rig the controls follow it then.
@@ -73,10 +75,13 @@ class Job:
         steps = answer(self.actor, pick(self.clip, self.timed), *first, self.settings, fixed, further, watch)
         if not self.body.controlled:
             return self._handed_over((yield from steps))
-        reaction = yield from portion(steps, 0.0, 0.3)
+        reaction = self._handed_over((yield from portion(steps, 0.0, 0.3)))
         shown, channels = pick(self.clip, self.keyed), self.channels.at(self.keyed)
-        armature = bpy.data.objects[self.armature]
-        steps = self.body.pose(bpy.context, armature, self.actor, shown, channels, reaction)
+        armature, lead = bpy.data.objects[self.armature], None
+        if self.stays:
+            clips = () if self.then is None else self.then[0]
+            lead = leading.of(armature, self.actor, shown, channels, reaction, clips, self.played)
+        steps = self.body.pose(bpy.context, armature, self.actor, shown, channels, reaction, lead)
         self.posed = yield from portion(steps, 0.3, 0.7)
         return reaction
 
@@ -201,7 +206,7 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
     hits = ((situation, hit or Hit(default_frame(found))), *further)
     keys, even = _moments(hits, timing.rate(context.scene))
     falls = any(situation.falls for situation, _ in hits)
-    then, later = (None, np.empty(0)) if then is None else _followed_by(context, armature, body, keys[-1], falls, *then)
+    then, played, later = _followed_by(context, armature, body, keys[-1], falls, then)
     still = falls or then is not None
     if still or any(situation.end == "continue" for situation, _ in hits):
         keys = np.unique(np.concatenate((keys, later, _carried_on(context, armature, found, keys[-1], still))))
@@ -229,6 +234,7 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
         continuation=continuation,
         warnings=[*clip.warnings, *([anatomy.fallback] if anatomy.fallback else []), *doubts],
         then=then,
+        played=played,
     )
 
 
@@ -240,18 +246,17 @@ def _clip(context, armature, body, frames, found, falls):
     return clip, channels, "", None
 
 
-def _followed_by(context, armature, body, end, falls, names, seconds):
-    """((Clips of the actions, seconds), frames after the reaction's end at which one may need keys, a loop all)."""
-    if body.controlled:
-        text = (
-            "'{}' is a control rig: its controls can't follow it exactly into another action. "
-            "Leave the action out, or bake the rig."
-        )
-        raise ClipError(text.format(armature.name))
-    several = tuple(takeover.read(context, armature, body.skeleton, name) for name in names)
+def _followed_by(context, armature, body, end, falls, then):
+    """((Clips of the actions, seconds) or None, what they do on controls, frames after the reaction's end at which one
+    may need keys, a loop all).  then: (names, seconds), or None."""
+    if then is None:
+        return None, (), np.empty(0)
+    names, seconds = then
+    read = [takeover.read(context, armature, body, name, end) for name in names]
+    several, played = zip(*read, strict=True)
     length = max(longest(action, seconds, falls) for action in several)
-    last = max(np.ceil(end + length * several[0].fps) + 1.0, context.scene.frame_end)
-    return (several, seconds), np.arange(np.floor(end) + 1.0, last + 1.0)
+    last = max(np.ceil(end + length * several[0].fps) + 2.0, context.scene.frame_end)
+    return (several, seconds), played, np.arange(np.floor(end) + 1.0, last + 1.0)
 
 
 def _moments(hits, rate) -> tuple[Array, Array]:

@@ -8,8 +8,10 @@ from ..core import eulers, probing
 from ..core.bodies import HEIGHT
 from ..core.errors import ClipError
 from ..core.rotation import exp, multiply, to_matrix
+from . import fk, leading
 from .channels import Target
 from .puppet import Puppet, rotation
+from .sampling import BONE
 
 ASTRAY = 6e-3  # [rad] of error from which on a frame is begun again, from the one before and from where it ended
 ONWARD = 0.7  # of a frame's step that the next one probably takes
@@ -48,12 +50,13 @@ class Posed:
         return told + [text.format(name, driven[name]) for name in stray if name in driven]
 
 
-def pose(context, armature, stages, size, channels, clip, wanted):
+def pose(context, armature, stages, size, channels, clip, wanted, lead=None):
     """A generator: yields progress 0..1, returns a Posed.
 
     stages: (index of the frame from which on, controls.Found).  size: the figure's height [rig units].
     channels: of all bones, at the T frames.  clip, wanted: (q (T, m, 4), p (T, m, 3)) of the watched bones in armature
-    space.  ClipError where the controls leave a bone far from where it should be.
+    space.  lead: a `leading.Lead` where the body doesn't return.  ClipError where the controls leave a bone far from
+    where it should be.
     """
     frames, names, length = channels.frames, stages[0][1].names, SPAN * size
     blocks = list(dict.fromkeys(block for _, found in stages for block in found.blocks))
@@ -62,31 +65,72 @@ def pose(context, armature, stages, size, channels, clip, wanted):
     with Puppet(context, armature, names, length) as puppet:
         puppet.use(blocks)
         x, all_columns = np.zeros((len(frames), puppet.size)), dict(zip(blocks, puppet.columns, strict=True))
+        course = None if lead is None else leading.Course(puppet, lead)
+        base = channels if lead is None else channels.at(np.arange(len(frames)))
         for k, frame in enumerate(frames):
             if k in begins:
                 puppet.use(begins[k].blocks)
                 solver = _solver(puppet, begins[k], begins[k].effect if k == 0 else None)
                 own = np.concatenate([np.zeros(0, dtype=int), *(all_columns[block] for block in begins[k].blocks)])
+                if course is not None:
+                    puppet.at(float(frame), channels, k)
+                    course.use()
             start, goal = ((to_matrix(q[k]), p[k]) for q, p in (clip, wanted))
             away = float(np.abs(probing.difference(start, goal, length)).max())
-            if away > STILL:
+            over = course is not None and k >= lead.start
+            if over or away > STILL:
                 puppet.at(float(frame), channels, k)
-                x[k, own], left[k] = solver.solve(goal, _expected(x[:k, own], away, before))
-                for onward in (False, True, True):
-                    if np.abs(solver.counted * left[k]).max() < ASTRAY:
-                        break
-                    solver.known = None
-                    again = solver.solve(goal, x[k if onward else max(k - 1, 0), own])
-                    if np.linalg.norm(again[1]) < np.linalg.norm(left[k]):
-                        x[k, own], left[k] = again
+                if over:
+                    x[k, own], left[k] = _over(solver, puppet, course.over(k, goal, x[lead.start - 1, own]), goal)
+                else:
+                    if course is not None:
+                        puppet.stand(course.before(k, goal))
+                        away = float(np.abs(probing.difference(puppet.show(), goal, length)).max())
+                    x[k, own], left[k] = _solved(solver, goal, x[:k, own], away, before)
+                if course is not None:
+                    course.last = puppet.values(x[k, own])
+                    puppet.keep(base, k)
                 _require_shown(names, frame, solver.counted * left[k])
             before = away
             yield (k + 1.0) / len(frames)
         puppet.use(blocks)
-    targets = _targets(puppet, x, channels)
+    targets = _targets(puppet, x, base, channels, () if lead is None else lead.written)
     off = left.reshape(len(frames), 2, -1, 3)
     turn, shift = np.linalg.norm(off, axis=-1).swapaxes(0, 1)
     return Posed(targets, frames, names, np.degrees(turn), shift * SPAN * HEIGHT)
+
+
+def _solved(solver, goal, earlier, away, before):
+    """(x, left) of a frame from the x (k, d) of those before it; away, before: see `_expected`."""
+    found, left = solver.solve(goal, _expected(earlier, away, before))
+    for onward in (False, True, True):
+        if np.abs(solver.counted * left).max() < ASTRAY:
+            break
+        solver.known = None
+        again = solver.solve(goal, found if onward or not len(earlier) else earlier[-1])
+        if np.linalg.norm(again[1]) < np.linalg.norm(left):
+            found, left = again
+    return found, left
+
+
+def _over(solver, puppet, bases, goal):
+    """(x, left) of a frame from the values, of all those given, that bring the body nearest, on which the puppet then
+    stands; the first that do need no others."""
+    best = None
+    for values in bases:
+        puppet.stand(values)
+        x = np.zeros(puppet.size)
+        left = probing.difference(puppet.show(), goal, puppet.length)
+        if np.abs(solver.counted * left).max() > probing.TURN:
+            x, left = solver.solve(goal, x)
+        off = np.abs(solver.counted * left).max()
+        if best is None or off < best[0]:
+            best = off, x, left, values
+        if best[0] < ASTRAY:
+            break
+        solver.known = None
+    puppet.stand(best[3])
+    return best[1], best[2]
 
 
 def _require_shown(names, frame, left):
@@ -134,12 +178,20 @@ def _expected(x, away, before):
     return x[-1] + ONWARD * (x[-1] - x[-2])
 
 
-def _targets(puppet, x, channels):
-    """Control -> Target (rotation and location of its basis) with the values x (T, d)."""
+def _targets(puppet, x, channels, clip, written):
+    """Control -> Target (rotation and location of its basis) with the values x (T, d) on top of channels.
+
+    clip: channels too, of which what is left as it is gets no target; but written bones get both.
+    """
     turns, shifts = {}, {}
+    turned = fk.rotations(channels) if written else None
+    for name in written:
+        i = channels.names.index(name)
+        turns[name], shifts[name] = turned[:, i], channels.location[:, i].copy()
     for block, columns in zip(puppet.blocks, puppet.columns, strict=True):
         i, value = channels.names.index(block.bone), x[:, columns]
-        if not np.any(value):
+        field = BONE[block.rna][0]
+        if not np.any(value) and np.array_equal(getattr(channels, field)[:, i], getattr(clip, field)[:, i]):
             continue
         if block.rna == "location":
             shifts[block.bone] = channels.location[:, i].copy()

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..core.rotation import conjugate, exp, log, log_and_rate, multiply, orthonormal, to_matrix
+from ..core.rotation import conjugate, exp, from_matrix, log, log_and_rate, multiply, orthonormal, to_matrix
 from . import delta, fk, timing
-from .channels import ROTATION
+from .channels import ROTATION, rotation_property
 from .sampling import BONE, stored_channels, write_stored
 
 NUDGE = 1e-5  # [rad] by which Euler angles are differentiated
@@ -89,15 +89,56 @@ class Puppet:
         timing.show(self.context.scene, float(frame))
         bones = self.armature.pose.bones
         self.base = {}
-        for rna, (field, width) in BONE.items():
+        for rna, (_, width) in BONE.items():
             values = np.empty(len(bones) * width, dtype=np.float32)
             bones.foreach_get(rna, values)
             self.base[rna] = values.reshape(-1, width)
-            if channels is not None:
-                to = [self.index[name] for name in channels.names]
-                self.base[rna][to] = getattr(channels, field)[row]
-                bones.foreach_set(rna, self.base[rna].ravel())
+        if channels is not None:
+            self.stand(self.row(channels, row))
         return self
+
+    def row(self, channels, row):
+        """The values of all bones at a row of channels, by property."""
+        to, out = [self.index[name] for name in channels.names], {}
+        for rna, (field, _) in BONE.items():
+            out[rna] = self.base[rna].copy()
+            out[rna][to] = getattr(channels, field)[row]
+        return out
+
+    def keep(self, channels, row):
+        """Write the values that it stands on into a row of channels."""
+        to = [self.index[name] for name in channels.names]
+        for rna, (field, _) in BONE.items():
+            getattr(channels, field)[row] = self.base[rna][to]
+
+    def stand(self, values):
+        """Let the values of all bones, by property, be those that x is added to."""
+        self.base = {rna: np.asarray(array, dtype=np.float32) for rna, array in values.items()}
+        for rna, array in self.base.items():
+            self.armature.pose.bones.foreach_set(rna, array.ravel())
+
+    def values(self, x):
+        """The values of all bones with x on the controls, by property."""
+        return {rna: self._values(rna, x) for rna in BONE}
+
+    def carried(self, goals, now):
+        """The values that it stands on, with bones brought to matrices (4, 4) as far as their locks let them.
+
+        goals: bone -> its matrix.  now: (n, 4, 4) of all.  True for bones above which nothing goes along.
+        """
+        out = {rna: array.astype(np.float64) for rna, array in self.base.items()}
+        for name, goal in goals.items():
+            i, bone = self.index[name], self.armature.pose.bones[name]
+            own = {rna: array[[i]] for rna, array in out.items()}
+            basis = fk.compose(own["location"], self._turns(np.array([i]), own), own["scale"])[0]
+            basis = basis @ np.linalg.inv(now[i]) @ goal
+            free = [not lock for lock in bone.lock_location]
+            out["location"][i, free] = basis[:3, 3][free]
+            rna, mode = rotation_property(self.modes[i]), self.modes[i]
+            turn = delta.rotation_delta(mode, own[rna], from_matrix(orthonormal(basis[:3, :3]))[None])
+            if not any(bone.lock_rotation):
+                out[rna][i] = delta.rotation_value(mode, own[rna], turn)[0]
+        return out
 
     def show(self, x=None):
         """(R (m, 3, 3), p (m, 3)) of the watched bones in the rig's space, and the matrices (n, 4, 4) of all."""

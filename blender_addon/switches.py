@@ -4,9 +4,10 @@ A switch is what a constraint's strength hangs on: its influence itself, or a pr
 """
 
 import re
+from contextlib import contextmanager
 
 from ..core.errors import ClipError
-from . import layer_undo, timing
+from . import actions, layer_undo, timing
 from .actions import bone_and_property
 
 STAGES = 6  # states of all switches that a reaction may pass through
@@ -34,6 +35,40 @@ def stages(context, armature, frames):
     return starts
 
 
+def curves(armature, several):
+    """Those f-curves of an action that turn switches."""
+    paths = set(_switches(armature, {curve.data_path for curve in several if actions.evaluates(curve)}))
+    return [curve for curve in several if curve.data_path in paths]
+
+
+@contextmanager
+def kept(armature, several):
+    """Puts the numbers that f-curves drive back in the end."""
+    before = [(curve.data_path, armature.path_resolve(curve.data_path)) for curve in several]
+    try:
+        yield
+    finally:
+        for path, value in before:
+            _set(armature, path, value)
+
+
+def put(armature, several, frame):
+    """Give the numbers that f-curves drive their values at one of their frames."""
+    for curve in several:
+        value = curve.evaluate(frame)
+        now = armature.path_resolve(curve.data_path)
+        _set(armature, curve.data_path, value if isinstance(now, float) else type(now)(round(value)))
+
+
+def _set(armature, path, value):
+    owner, key = re.fullmatch(r"(.*?)(\[\"[^\"]*\"\]|\.?\w+)", path).groups()
+    owner = armature.path_resolve(owner) if owner else armature
+    if key.startswith("["):
+        owner[key[2:-2]] = value
+    else:
+        setattr(owner, key.lstrip("."), value)
+
+
 def _refusal(path):
     bone, rest = bone_and_property(path)
     text = "{} changes its switch {} at too many frames of the reaction. Key it to turn at once, or hit elsewhere."
@@ -43,6 +78,11 @@ def _refusal(path):
 
 def _keyed(armature):
     """RNA paths of the numbers that are keyed and on which constraints hang."""
+    return _switches(armature, {channel.path for channel in layer_undo.keyed_below(armature)})
+
+
+def _switches(armature, paths):
+    """Those of the RNA paths, sorted, that lead to numbers on which constraints hang."""
     data = armature.animation_data
     if data is None:
         return []
@@ -54,8 +94,7 @@ def _keyed(armature):
         for target in variable.targets
         if target.id == armature
     }
-    keyed = sorted({channel.path for channel in layer_undo.keyed_below(armature)})
-    return [path for path in keyed if (path in read or CONSTRAINT in path) and _number(armature, path)]
+    return [path for path in sorted(paths) if (path in read or CONSTRAINT in path) and _number(armature, path)]
 
 
 def _number(armature, path):

@@ -6,15 +6,21 @@ import bpy
 import numpy as np
 
 from ..core.errors import ClipError
-from . import actions, choosing, clip, donor, fk, importing, sampling
+from . import actions, choosing, clip, controls, donor, fk, importing, leading, posing, sampling, switches
 from .channels import rotation_property
+from .puppet import Puppet
 
 REST = {"location": 0.0, "scale": 1.0, "rotation_quaternion": (1.0, 0.0, 0.0, 0.0), "rotation_euler": 0.0,
         "rotation_axis_angle": (0.0, 0.0, 1.0, 0.0)}  # fmt: skip
 
 
-def read(context, armature, skeleton, name):
-    """The Clip that an action plays by itself on the armature, bones that it doesn't key at rest; CoreError if none."""
+def read(context, armature, body, name, frame):
+    """(Clip, Played) of an action that plays by itself on a `control_rig.Body`, bones that it doesn't key at rest.
+
+    CoreError if there is none.  frame: of the scene, whose switches hold for controls that the action moves, but those
+    that it keys itself.  Played is None where nothing but the action moves the bones.
+    """
+    skeleton = body.whole
     action = bpy.data.actions.get(name)
     found = choosing.candidates(armature, [action]) if action is not None else []
     if not found:
@@ -36,9 +42,31 @@ def read(context, armature, skeleton, name):
     except fk.InexactError as reason:
         text = "'{}' can't go over to an action, because of {}. Leave the action out."
         raise ClipError(text.format(armature.name, reason)) from None
-    matrices = fk.pose(fk.rest(armature, skeleton.names), channels)
+    played = None
+    if body.controlled:
+        matrices, tops = _shown(context, armature, body, channels, actions.curves_of(action, slot), frame)
+        played = leading.Played(channels, frozenset(keyed), tops)
+        skeleton = body.skeleton
+    else:
+        matrices = fk.pose(fk.rest(armature, skeleton.names), channels)
     made = clip.to_clip(context.scene, armature, skeleton, frames, matrices, world)
-    return replace(made, name=action.name)
+    return replace(made, name=action.name), played
+
+
+def _shown(context, armature, body, channels, curves, frame):
+    """Matrices (A, n, 4, 4) of the body's bones as Blender shows channels on its controls, and what moves them all."""
+    names, _, _ = controls.watched(body.anatomy, body.skeleton.names)
+    switched = switches.curves(armature, curves)
+    free = controls.placed(armature, body.held)
+    out = []
+    with Puppet(context, armature, names, posing.SPAN * body.anatomy.size) as puppet, switches.kept(armature, switched):
+        rows = [puppet.index[name] for name in body.skeleton.names]
+        for k, moment in enumerate(channels.frames):
+            puppet.at(frame, channels, k)
+            switches.put(armature, switched, moment)
+            out.append(puppet.matrices()[rows])
+        tops = leading.tops(puppet, free)
+    return np.stack(out), tops
 
 
 def bring(armature, wanted):

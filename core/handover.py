@@ -33,12 +33,15 @@ HALF_TURN, BEGINS = 1.4, 0.8  # [s] that half a turn takes at least, and the par
 class HandOver:
     """An action that takes a body over.
 
-    start: [s] when it begins.  seconds: in which it takes over.  times: (A,) [s] from its first frame on.
+    of: which of the actions it is.  shows: (A,) its frames, as indices, in the order in which they play.
+    start: [s] when it begins, at a frame.  seconds: in which it takes over.  times: (A,) [s] from its first frame on.
     rotation, position: world poses (A, n, 4), (A, n, 3) of it, moved to where the body is [m].
     surface, ground: points that stay above the height of the floor [m].
     roll: how the body gets there.  waits: [s] for which the action stands at its first frame meanwhile.
     """
 
+    of: int
+    shows: np.ndarray
     start: float
     seconds: float
     times: Array
@@ -61,9 +64,9 @@ class HandOver:
         if not taken.any():
             return q, p
         q, p = q.copy(), p.copy()
-        played = self._played(since[taken])
+        played = self.played(since[taken])
         action, below = to_joints(model, *played), to_joints(model, q[taken], p[taken])
-        amount = smooth(since[taken] / self.seconds)
+        amount = self.amount(since[taken])
         turned = slerp(below[0], action[0], np.broadcast_to(amount[:, None], action[0].shape[:-1]))
         joints = turned, below[1] + amount[:, None, None] * (action[1] - below[1])
         new_q, new_p = self.roll.blended(model, joints, (q[taken], p[taken]), played, amount, self.surface)
@@ -73,23 +76,27 @@ class HandOver:
         q[taken], p[taken] = new_q, new_p
         return q, p
 
+    def amount(self, since: Array) -> Array:
+        """(T,) of the action in what is shown so long after its beginning, 0 to 1."""
+        return smooth(since / self.seconds)
+
     def _lowest(self, q: Array, p: Array) -> Array:
         """(T,) height of the lowest point at world poses."""
         return np.asarray(self.surface.world(q, p)[..., 2].min(axis=-1))
 
-    def _played(self, since: Array) -> tuple[Array, Array]:
+    def played(self, since: Array) -> tuple[Array, Array]:
         """The action's poses so long after its beginning, its last one held; straight between frames, which a cubic
         would leave: feet would dip into the floor."""
-        k, part = self._between(since)
+        k, part = self.between(since)
         q = slerp(self.rotation[k], self.rotation[k + 1], np.broadcast_to(part[:, None], self.rotation[k].shape[:-1]))
         return q, self.position[k] + part[:, None, None] * (self.position[k + 1] - self.position[k])
 
     def _deepest(self, since: Array) -> Array:
         """(T,) height of the lowest point in the deeper of the two frames between which the action is."""
-        low, (k, _) = self._lowest(self.rotation, self.position), self._between(since)
+        low, (k, _) = self._lowest(self.rotation, self.position), self.between(since)
         return np.asarray(np.minimum(low[k], low[k + 1]))
 
-    def _between(self, since: Array) -> tuple[np.ndarray, Array]:
+    def between(self, since: Array) -> tuple[np.ndarray, Array]:
         """(T,) the frames of the action before, and how far on the way to the next."""
         at = np.clip(since - self.waits, 0.0, self.times[-1])
         k = np.clip(np.searchsorted(self.times, at, side="right") - 1, 0, len(self.times) - 2)
@@ -106,6 +113,7 @@ def hand_over(reaction: Reaction, clip: Clip, actions: Sequence[Clip], seconds: 
     actor = reaction.actor
     fallen = reaction.rest is not None
     start = float(reaction.times[-1]) + PAUSE if fallen else max(reaction.end - seconds, reaction.start)
+    start = float(np.ceil(start * clip.fps - 1e-6) / clip.fps)  # at a frame: its own frames are shown then
     now = int(np.argmin(np.abs(clip.times - start)))
     q, p = reaction.poses(clip)
     there = q[now], p[now]
@@ -118,11 +126,15 @@ def hand_over(reaction: Reaction, clip: Clip, actions: Sequence[Clip], seconds: 
     times, *played = repeated(actor, action.times, *moved[best], action.times[first] + until - start)
     rotation, position = multiply(turn, played[0][first:]), rotate(turn, played[1][first:]) + shift
     roll = Roll.of(actor, there[0], rotation[0])
-    then = HandOver(start, seconds, times[first:] - times[first], rotation, position, surface, ground, roll)
+    shows = (np.arange(first, len(times)) - 1) % (len(action.times) - 1) + 1
+    shows[0] = first
+    times = times[first:] - times[first]
+    then = HandOver(best, shows, start, seconds, times, rotation, position, surface, ground, roll)
     if roll.over:
         longer = max(seconds, HALF_TURN * abs(roll.angle) / np.pi)
         position = position + roll.far(there, ground)
-        then = replace(then, position=position, seconds=longer, waits=BEGINS * longer)
+        waits = float(np.ceil(BEGINS * longer * clip.fps) / clip.fps)
+        then = replace(then, position=position, seconds=longer, waits=waits)
     doubt = f"Where '{action.name}' takes over it is {100.0 * off:.0f} cm off. Choose an action that begins like that."
     if roll.over:
         doubt = f"The body lies the other way up than '{action.name}' begins: it rolls over first. Add one that fits."

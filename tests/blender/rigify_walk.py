@@ -156,3 +156,37 @@ def shown(rig, names, frames):
         seen = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
         out.append(np.array([seen.pose.bones[name].matrix for name in names], dtype=np.float64))  # not references
     return np.stack(out)
+
+
+def get_up(rig, face_up=True):
+    """The name of an action in which the rig lies, draws its feet up, squats and stands: keyed on its controls."""
+    data, bones = rig.animation_data, rig.pose.bones
+    walk = data.action
+    stored = {bone.name: (bone.location.copy(), bone.rotation_quaternion.copy()) for bone in bones}
+    data.action = None
+    side = 1.0 if face_up else -1.0
+    hips = bones["torso"].bone.head_local.z
+    flat = Euler((-side * math.pi / 2.0, 0.0, 0.0))
+    # frame: torso's shift and turn, feet's shift and turn
+    poses = {
+        1: ((0.0, 0.0, 0.13 - hips), flat, (0.0, -side * 0.9, 0.1), flat),
+        12: ((0.0, 0.0, 0.13 - hips), flat, (0.0, -side * 0.9, 0.1), flat),
+        30: ((0.0, 0.1, 0.2 - hips), Euler((-side * 0.7, 0.0, 0.0)), (0.0, -side * 0.45, 0.02), Euler((0.0, 0.0, 0.0))),
+        45: ((0.0, -0.15, 0.5 - hips), Euler((0.6, 0.0, 0.0)), (0.0, -side * 0.25, 0.0), Euler((0.0, 0.0, 0.0))),
+        60: ((0.0, -side * 0.25, -0.02), Euler((0.05, 0.0, 0.0)), (0.0, -side * 0.25, 0.0), Euler((0.0, 0.0, 0.0))),
+        72: ((0.0, -side * 0.25, -0.02), Euler((0.05, 0.0, 0.0)), (0.0, -side * 0.25, 0.0), Euler((0.0, 0.0, 0.0))),
+    }
+    for frame, (shift, turn, foot, toes) in poses.items():
+        _key(bones["torso"], frame, Vector(shift), turn)
+        for name, sign in (("L", 1.0), ("R", -1.0)):
+            _key(bones["foot_ik." + name], frame, Vector(foot), toes)
+            _key(bones["upper_arm_fk." + name], frame, None, Euler((0.0, sign * (0.5 if frame < 30 else 1.05), 0.0)))
+            _key(bones["forearm_fk." + name], frame, None, Euler((0.0, 0.0, -sign * 0.2)))
+        for name in ("chest", "head"):
+            _key(bones[name], frame, None, Euler((0.0, 0.0, 0.0)))
+    made = data.action
+    made.name, made.use_fake_user = "Get Up" if face_up else "Push Up", True
+    data.action = walk
+    for name, values in stored.items():
+        bones[name].location, bones[name].rotation_quaternion = values
+    return made.name

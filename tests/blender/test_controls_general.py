@@ -126,11 +126,6 @@ def test_a_bone_that_no_control_moves_is_refused_by_constraint(puppet):
     assert solved(puppet)[0].body.fixed == {}
 
 
-def test_a_control_rig_is_not_gone_over_to_another_action(puppet):
-    with pytest.raises(errors.CoreError, match="'.*' is a control rig: its controls can't follow .* bake the rig"):
-        jobs.read(bpy.context, puppet, situation.named("shoulder_front"), then=(("Walk",), 0.5))
-
-
 def test_a_bone_that_nothing_owns_and_no_control_moves_is_refused_as_that(fresh_scene):
     """A hand whose channels are locked, on a rig with a constraint on the other side."""
     rig = demo_character.build(bpy.context)

@@ -1,0 +1,206 @@
+"""What controls start from where a body doesn't return to its clip.
+
+A body that falls takes its controls along: those that nothing above them carries go with its topmost bone, so that only
+its joints are left to solve, and poles stay beside their knees.  Where an action takes it over, the controls go over to
+the action's own values, moved to where the body is at the rig's top controls; after that they are those values.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.knockout import KnockOut
+from ..core.rotation import Array, conjugate, exp, multiply, rotate, slerp, to_matrix
+from . import layer_undo, mapping
+from .actions import bone_and_property
+from .channels import Channels, mix, mixed
+
+LIKE = 1e-3  # of a matrix, or of the puppet's length: within which a control was carried along
+TURN, SHIFT = np.array([0.1, -0.2, 0.3]), np.array([0.5, -0.3, 0.4])  # [rad], lengths, by which that is tried
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """What an action does by itself.
+
+    channels: of all bones, at its A frames.  keyed: (bone, RNA property) of its keys.  tops: the controls that move the
+    whole body as one piece.
+    """
+
+    channels: Channels
+    keyed: frozenset[tuple[str, str]]
+    tops: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Lead:
+    """channels: of all bones at the T frames, before an action takes the body over.  falls: whether the body does.
+
+    start: the first of the frames that shows something of the action, T for none.  action: its channels at the frames
+    from there on.  moves: (T - start, 4, 4) what moves it to where the body is, in the rig's space.  amount:
+    (T - start,) how much of it is shown, 0 to 1.  tops: the controls by which it is moved.  written: bones that get
+    keys, whether they move the body or not.
+    """
+
+    channels: Channels
+    falls: bool
+    start: int
+    action: Channels | None
+    moves: Array
+    amount: Array
+    tops: tuple[str, ...]
+    written: tuple[str, ...]
+
+
+def of(armature, actor, clip, channels, reaction, clips, played):
+    """The Lead of a reaction whose body doesn't return.
+
+    clip, channels: at the T frames.  clips, played: what one of takes the body over, as the core sees it and as Played.
+    """
+    keyed = {bone_and_property(channel.path) for channel in layer_undo.keyed_below(armature)}
+    falls, then = reaction.rest is not None, reaction.then
+    if falls:
+        at = np.round(KnockOut.of(reaction.blows).clip_times(clip.times) * clip.fps, 6)
+        channels = at_frames(channels, at)
+    if then is None:
+        none = np.empty((0, 4, 4))
+        return Lead(channels, falls, len(clip.frames), None, none, none, (), _names(channels, keyed))
+    own, taken = clips[then.of], played[then.of]
+    shown = clip.times > then.start + 1e-6
+    since = clip.times[shown] - then.start
+    k, part = then.between(since)
+    rows = then.shows[k], then.shows[k + 1]
+    top = int(actor.order[then.roll.base])
+    q, p = (x[shown, top] for x in mapping.armature_poses(actor, clip, *then.played(clip.times - then.start)))
+    turn = multiply(q, conjugate(slerp(own.rotation[rows[0], top], own.rotation[rows[1], top], part)))
+    a, b = (own.position[row, top] for row in rows)
+    moves = np.tile(np.eye(4), (len(since), 1, 1))
+    moves[:, :3, :3], moves[:, :3, 3] = to_matrix(turn), p - rotate(turn, a + part[:, None] * (b - a))
+    return Lead(
+        channels=channels,
+        falls=falls,
+        start=int(np.argmax(shown)) if shown.any() else len(shown),
+        action=mixed(taken.channels.at(rows[0]), taken.channels.at(rows[1]), part),
+        moves=moves,
+        amount=then.amount(since),
+        tops=taken.tops,
+        written=_names(channels, keyed | taken.keyed | {(name, "location") for name in taken.tops}),
+    )
+
+
+def _names(channels, keyed):
+    """The bones whose place or turn is keyed; keyed: (bone, RNA property)."""
+    moved = {bone for bone, rna in keyed if rna == "location" or rna.startswith("rotation_")}
+    return tuple(name for name in channels.names if name in moved)
+
+
+def at_frames(channels, frames):
+    """The channels at other moments (K,), straight between their own."""
+    k = np.clip(np.searchsorted(channels.frames, frames, side="right") - 1, 0, len(channels.frames) - 2)
+    near, far = channels.frames[k], channels.frames[k + 1]
+    return mixed(channels.at(k), channels.at(k + 1), np.clip((frames - near) / (far - near), 0.0, 1.0))
+
+
+def tops(puppet, bones):
+    """Of controls that can be shifted and turned, where the puppet stands, those that move the whole body as one piece:
+    one that carries it, the topmost, or all that nothing carries."""
+    base, before = puppet.base, puppet.show()
+    goal = _moved(puppet, before[2])
+    wanted = puppet.posed(goal)
+    for name in _down(puppet, bones):
+        puppet.stand(puppet.carried({name: goal[puppet.index[name]]}, before[2]))
+        shown = puppet.show()
+        puppet.stand(base)
+        if np.abs(shown[0] - wanted[0]).max() < LIKE and np.abs(shown[1] - wanted[1]).max() < LIKE * puppet.length:
+            return (name,)
+    return carriers(puppet, bones)
+
+
+def carriers(puppet, bones):
+    """Those of the controls that must be moved for all of them to go as one piece, where the puppet stands."""
+    base, now = puppet.base, puppet.matrices()
+    goal, taken = _moved(puppet, now), []
+    for name in _down(puppet, bones):
+        i = puppet.index[name]
+        if np.abs(now[i, :3, 3] - goal[i, :3, 3]).max() > LIKE * puppet.length:
+            puppet.stand(puppet.carried({name: goal[i]}, now))
+            now = puppet.matrices()
+            taken.append(name)
+    puppet.stand(base)
+    return tuple(taken)
+
+
+def _down(puppet, bones):
+    """The bones, those first that the fewest hang above."""
+    return sorted(bones, key=lambda name: len(puppet.armature.data.bones[name].parent_recursive))
+
+
+def _moved(puppet, matrices):
+    """Matrices (n, 4, 4) turned and shifted as one piece, about the topmost watched bone."""
+    move = np.eye(4)
+    move[:3, :3] = to_matrix(exp(TURN))
+    pivot = matrices[puppet.rows[0], :3, 3]
+    move[:3, 3] = pivot - move[:3, :3] @ pivot + puppet.length * SHIFT
+    return move @ matrices
+
+
+class Course:
+    """Where controls start from at one frame after the other: values on which a puppet may stand.
+
+    last: those that were found for the frame before.
+    """
+
+    def __init__(self, puppet, lead):
+        self.puppet, self.lead, self.carriers, self.last = puppet, lead, (), {}
+
+    def use(self):
+        """The puppet's blocks have changed, and it stands at a frame of the clip."""
+        free = [block.bone for block in self.puppet.blocks if block.rna == "location" and len(block.axes) == 3]
+        self.carriers = carriers(self.puppet, free)
+
+    def before(self, k, goal):
+        """Values at frame k, before an action plays.  goal: (R, p, ...) of the watched bones."""
+        values = self.puppet.row(self.lead.channels, k)
+        return self._along(values, goal) if self.lead.falls else values
+
+    def over(self, k, goal, x):
+        """[values] to begin with at frame k, the likeliest first, while an action takes over.  x: what a reaction that
+        returns has come to."""
+        puppet, lead = self.puppet, self.lead
+        there = self._there(k - lead.start)
+        amount = lead.amount[k - lead.start]
+        if amount >= 1.0:
+            return [there]
+        own = self.last
+        if not lead.falls:
+            puppet.stand(puppet.row(lead.channels, k))
+            own = puppet.values(x)
+        tops = [puppet.index[name] for name in lead.tops]
+        way, ends = _between(own, there, amount), []
+        for values in (own, there):
+            values = {rna: array.copy() for rna, array in values.items()}
+            for rna, array in values.items():
+                array[tops] = way[rna][tops]
+            ends.append(self._along(values, goal))
+        return [_between(*ends, amount), *ends]
+
+    def _there(self, k):
+        """The action's own values, moved to where the body is."""
+        puppet, lead = self.puppet, self.lead
+        puppet.stand(puppet.row(lead.action, k))
+        now = puppet.matrices()
+        return puppet.carried({name: lead.moves[k] @ now[puppet.index[name]] for name in lead.tops}, now)
+
+    def _along(self, values, goal):
+        """The values, with all that hangs on nothing moved so that the topmost watched bone is where it should be."""
+        puppet = self.puppet
+        puppet.stand(values)
+        R, p, now = puppet.show()
+        move = np.eye(4)
+        move[:3, :3] = goal[0][0] @ R[0].T
+        move[:3, 3] = goal[1][0] - move[:3, :3] @ p[0]
+        return puppet.carried({name: move @ now[puppet.index[name]] for name in self.carriers}, now)
+
+
+def _between(a, b, part):
+    return {rna: mix(rna, a[rna], b[rna], part) for rna in a}
