@@ -105,7 +105,7 @@ class Falling(Stage):
         jointed = self.moving & (np.arange(self.model.n) != self.base)
         bent = hinges.bend(actor, self.hinges, kin.R, kin.p)
         said = self.situation.ranges
-        ranges = limp.limits(actor, reference, jointed, self.inertia, self.hinges, bent, said)
+        ranges = limp.limits(actor, reference, jointed, self.inertia, self.hinges, bent, said, self.ease)
         return [muscle, bearing, *ranges, *self.pulses, *self.ragdoll.forces(times)]
 
 

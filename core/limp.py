@@ -33,22 +33,23 @@ STANDING = (60.0, 35.0, 35.0)  # of other figures' limbs, about how they stand
 
 def limits(
     actor: Actor, reference: Reference, moving: np.ndarray, inertia: Array, hinges: Hinges, bent: Array, said: Ranges,
+    ease: Array | float = 1.0,
 ) -> list[Force]:  # fmt: skip
-    """Limits of the bodies that move, never narrower than the clip that the body follows; bent, said: as in
+    """Limits of the bodies that move, never narrower than the clip that the body follows; bent, said, ease: as in
     `tuning.limit`.
 
     moving: (n,) without the free base, which has no joint.
     """
     folded = FOLDED if _biped(actor) else {**FOLDED, **CROUCHED}
-    limit = tuning.limit(actor, moving, inertia, hinges, bent, {**folded, **said}, WIDER)
+    limit = tuning.limit(actor, moving, inertia, hinges, bent, {**folded, **said}, WIDER, ease=ease)
     out: list[Force] = [replace(limit, soft=FREE)]
-    if balls := tuning.balls(actor, moving, inertia, said):
+    if balls := tuning.balls(actor, moving, inertia, said, ease):
         roles = [actor.roles[i] for i in balls.bodies]
         ranges = [own(said, role) or (BALL[base_role(role)] if _biped(actor) else STANDING) for role in roles]
         half = np.radians(np.array(ranges))
         wide = replace(balls, soft=FREE, swing=half[:, :2], twist=half[:, [2, 2]] * [-1.0, 1.0])
         out.append(SwingTwist.of_rest(reference, wide, _middle(actor, balls.bodies)))
-    if stops := tuning.end_stops(actor, moving, inertia, reference):
+    if stops := tuning.end_stops(actor, moving, inertia, reference, ease):
         out.append(stops)
     return out
 

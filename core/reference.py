@@ -66,11 +66,17 @@ class Reference:
         return State(self.rotation[k], self.position[k], self.arrival(k))
 
     @cached_property
+    def gone(self) -> Array:
+        """(K, n, 6) acceleration in the step before each."""
+        return np.concatenate((np.broadcast_to(self.last, self.initial.shape)[None], self.acceleration[:-1]))
+
+    @cached_property
     def rows(self) -> Array:
-        """(K, n, 4, 3) what a step needs of the clip: arrival, acceleration, each [angular, linear], parent's axes."""
+        """(K, n, 6, 3) what a step needs of the clip: arrival, acceleration and the one before, each [angular, linear],
+        parent's axes."""
         own = self.arrivals()
-        both = np.concatenate((own.twist, self.acceleration), axis=-1)
-        return both.reshape(both.shape[:-1] + (4, 3)) @ own.R.swapaxes(-1, -2)
+        each = np.concatenate((own.twist, self.acceleration, self.gone), axis=-1)
+        return each.reshape(each.shape[:-1] + (6, 3)) @ own.R.swapaxes(-1, -2)
 
     @cached_property
     def back(self) -> Array:
@@ -79,8 +85,7 @@ class Reference:
 
     def passing(self) -> Array:
         """(K, n, 6) twists at the poses themselves, see `passing`."""
-        before = np.concatenate((np.broadcast_to(self.last, self.initial.shape)[None], self.acceleration[:-1]))
-        return passing(self.arrivals().twist, before, self.earlier[:, None, None])
+        return passing(self.arrivals().twist, self.gone, self.earlier[:, None, None])
 
     def arrivals(self) -> State:
         """The states on arrival at the start of every step, (K, n, *)."""

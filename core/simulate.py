@@ -81,9 +81,10 @@ def moment(
     """What acts in the step that comes next, and what its solver sees; kin: of the run's state."""
     k, state = run.k, run.state
     h = float(reference.kicks[k])
-    gone = reference.last if run.acceleration is None else run.acceleration
+    gone = reference.gone[k] if run.acceleration is None else run.acceleration
     ahead = with_twist(model, kin, passing(state.twist, gone, float(reference.earlier[k])))
-    now = Step(model, reference, state, kin, ahead, k, float(reference.times[k]), h, *deviation(reference, state, k))
+    off = deviation(reference, state, k, run.acceleration)
+    now = Step(model, reference, state, kin, ahead, k, float(reference.times[k]), h, *off)
     load = Load.zero(model, gravity, state.twist.shape[:-2])
     load.expected = now.a_clip
     load.prescribed = model.held(reference.acceleration[k] - _return(now.e, now.e_dot, h))

@@ -75,6 +75,7 @@ class Stage:
         self.samples, self.joints = self.followed(clip.times, *to_joints(self.model, q, p))
         self.hinges = hinges.find(actor, self.moving, to_matrix(q), p)
         self.inertia = self._inertia()
+        self.ease = tuning.eases(self.model, kinematics(self.model, self._state(self.start)))
         self.flesh = flesh.between(actor, self.model, self.moving)
         self.finer, doubts = self._accuracy()
         self.warnings += doubts
@@ -239,7 +240,7 @@ class Stage:
     @cached_property
     def balls(self) -> SwingTwist | None:
         """Ranges of shoulders and hips."""
-        return tuning.balls(self.actor, self.moving, self.inertia, self.situation.ranges)
+        return tuning.balls(self.actor, self.moving, self.inertia, self.situation.ranges, self.ease)
 
     def forces(self, reference: Reference) -> list[Force]:
         """Muscles, limits, planted feet and the blow over a stretch of the clip."""
@@ -269,11 +270,12 @@ class Stage:
             self.footing is not None,
         )
         said = situation.ranges
-        range_ = tuning.limit(actor, self.moving, self.inertia, self.hinges, bent, said, 1.0, self.base, upright)
+        carried = self.moving, self.inertia
+        range_ = tuning.limit(actor, *carried, self.hinges, bent, said, 1.0, self.base, upright, self.ease)
         forces: list[Force] = [muscle, range_]
         if self.balls:
             forces.append(self.balls)
-        if stops := tuning.end_stops(actor, self.moving, self.inertia, reference):
+        if stops := tuning.end_stops(actor, *carried, reference, self.ease):
             forces.append(stops)
         if self.footing is not None:
             forces += self.footing.forces(self.model, reference, (kin, passing), tuning.foot_spring(actor), muscle)

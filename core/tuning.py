@@ -7,6 +7,7 @@ import numpy as np
 from . import accuracy, curve
 from .actor import Actor
 from .dynamics import Kinematics
+from .dynamics.dense import mass_matrix
 from .dynamics.inverse import of_motion
 from .forces import EndStop, Limit, Muscle, Swift, SwingTwist
 from .hinges import Hinges
@@ -23,6 +24,7 @@ ROWS = ("neck", "tail", "ear")
 SOFT = 0.25  # part of a range that is free: what follows brakes a limb long before its end
 LIMIT_FREQUENCY, LIMIT_RATIO = 8.0, 1.2
 STOP_FREQUENCY = 16.0  # of ends that a rig's author sets: Blender cuts off what goes beyond
+ALONE = 1e9  # most that is told of how easily a joint turns
 UNBOUNDED = (-30.0, 30.0)  # [rad]: no joint ever gets there
 HINGE_PACE = 2.0 * np.pi * 9.0  # [rad/s] across a hinge's axis
 FOOT_FREQUENCY, FOOT_LEVER = 2.0, 0.1  # planted feet: [Hz] with the whole body's mass, [m] for their turning
@@ -38,6 +40,23 @@ def effective_inertia(model: Model, kin: Kinematics) -> Array:
     mean[:, :3, 3:] = 0.0
     mean[:, 3:, :3] = 0.0
     return mean
+
+
+def eases(model: Model, kin: Kinematics) -> Array:
+    """(n,) how many times as easily a joint turns with all others free as with all that it carries as one, about the
+    axis where that is most: the largest eigenvalue of the one's inverse inertia times the other."""
+    flat = kin.I.reshape(kin.I.shape[:-2] + (36,))
+    whole = kin.X.swapaxes(-1, -2) @ model.inward(flat).reshape(kin.I.shape) @ kin.X
+    try:
+        inverse = np.linalg.inv(mass_matrix(model, kin))
+    except np.linalg.LinAlgError:  # a joint moves no mass
+        return np.full(model.n, ALONE)
+    out = np.ones(model.n)
+    for i in set(model.dof_body.tolist()):
+        own, S = model.dof_body == i, model.joints[i]
+        about = np.linalg.eigvals(inverse[np.ix_(own, own)] @ (S @ whole[i] @ S.T))
+        out[i] = np.clip(about.real.max(), 1.0, ALONE)
+    return out
 
 
 def muscles(
@@ -217,11 +236,12 @@ def limit(
     wide: float = 1.0,
     base: int = -1,
     upright: Array | None = None,
+    ease: Array | float = 1.0,
 ) -> Limit:
     """Cones about the clip's pose, and ranges for hinges bent by `flexion` (K, m); never narrower than the clip.
 
     said: a situation's ranges.  wide: factor on the usual cones.  upright: (K,) how far that of the base holds: in
-    flight it has no joint to the world.  Shoulders and hips have their own, see `balls`.
+    flight it has no joint to the world.  ease: (n,) `eases`.  Shoulders and hips have their own, see `balls`.
     """
     cone = cones(actor, moving, said, wide)
     hinged = set(hinges.bodies.tolist())
@@ -237,13 +257,15 @@ def limit(
     axis = np.concatenate((np.zeros((len(round_), 3)), hinges.axis))
     low = np.concatenate((-half, np.minimum(ranges[:, 0] - flexion, 0.0)), axis=1)
     high = np.concatenate((half, np.maximum(ranges[:, 1] - flexion, 0.0)), axis=1)
-    return Limit(bodies, axis, low, high, SOFT, *_limit_spring(inertia, bodies, _mean(inertia[bodies])))
+    return Limit(bodies, axis, low, high, SOFT, *_limit_spring(inertia, bodies, _mean(inertia[bodies]), ease))
 
 
-def balls(actor: Actor, moving: np.ndarray, inertia: Array, said: Ranges) -> SwingTwist | None:
+def balls(
+    actor: Actor, moving: np.ndarray, inertia: Array, said: Ranges, ease: Array | float = 1.0
+) -> SwingTwist | None:
     """Ranges of shoulders and hips about the clip's pose: an ellipse for the swing, and a twist.
 
-    said: a situation's ranges.
+    said: a situation's ranges.  ease: (n,) `eases`.
     """
     roles = [base_role(r) for r in actor.roles]
     bodies = [i for i in np.flatnonzero(moving) if roles[i] in BALL and np.any(actor.axis[i])]
@@ -263,16 +285,18 @@ def balls(actor: Actor, moving: np.ndarray, inertia: Array, said: Ranges) -> Swi
     about = np.einsum("mai,mij,maj->ma", frame, inertia[bodies][:, :3, :3], frame)
     size = np.stack((0.5 * (about[:, 1] + about[:, 2]), about[:, 0]), axis=1)
     twist = ranges[:, [2, 2]] * [-1.0, 1.0]
-    spring = _limit_spring(inertia, np.array(bodies), size)
+    spring = _limit_spring(inertia, np.array(bodies), size, ease)
     return SwingTwist(np.array(bodies), frame, ranges[:, :2], twist, SOFT, *spring)
 
 
-def end_stops(actor: Actor, moving: np.ndarray, inertia: Array, reference: Reference) -> EndStop | None:
-    """What the rig's author allows the bodies that move."""
+def end_stops(
+    actor: Actor, moving: np.ndarray, inertia: Array, reference: Reference, ease: Array | float = 1.0
+) -> EndStop | None:
+    """What the rig's author allows the bodies that move.  ease: (n,) `eases`."""
     stops = None if actor.stops is None else actor.stops.among(moving)
     if stops is None:
         return None
-    K, D, swift = _limit_spring(inertia, stops.bodies, _mean(inertia[stops.bodies]), STOP_FREQUENCY)
+    K, D, swift = _limit_spring(inertia, stops.bodies, _mean(inertia[stops.bodies]), ease, STOP_FREQUENCY)
     return EndStop.of_clip(stops, reference, (K, D), swift)
 
 
@@ -282,7 +306,7 @@ def _mean(inertia: Array) -> Array:
 
 
 def _limit_spring(
-    inertia: Array, bodies: np.ndarray, size: Array, frequency: float = LIMIT_FREQUENCY
+    inertia: Array, bodies: np.ndarray, size: Array, ease: Array | float, frequency: float = LIMIT_FREQUENCY
 ) -> tuple[Array, Array, Swift]:
     """Stiffness and damping for joints (m,) that carry an inertia of this size, (m,) or (m, 2) [kg m^2], and how fast
     that is: the faster, the less of the whole mass is on the other side of the joint, which is the world for a root."""
@@ -290,7 +314,8 @@ def _limit_spring(
     part = inertia[bodies, 5, 5] / inertia[:, 5, 5].max()
     lighter = 1.0 / np.where(part < 1.0, 1.0 - part, 1.0)
     rate = 2.0 * LIMIT_RATIO * omega
-    return omega**2 * size, rate * size, Swift(rate * lighter, omega * np.sqrt(lighter))
+    easy = np.broadcast_to(ease, len(inertia))[bodies] / lighter
+    return omega**2 * size, rate * size, Swift(rate * lighter, omega * np.sqrt(lighter), np.maximum(easy, 1.0))
 
 
 def foot_spring(actor: Actor) -> tuple[Array, Array]:

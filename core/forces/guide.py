@@ -32,7 +32,7 @@ class Guide:
         changes."""
         D, pace = self.taut.T
         K = pace**2
-        late, inert, drag = taken(kicks, D, pace)
+        late, inert, drag, _ = taken(kicks, D, pace)
         whole = 1.0 + inert * K + drag * D
         return (K / whole)[:, None], ((D + late * K) / whole)[:, None]
 

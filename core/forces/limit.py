@@ -8,7 +8,7 @@ import numpy as np
 from ..dynamics import Load
 from ..rotation import EYE, Array
 from ..spatial import apply_T
-from .step import Step, Swift, Taken, unknown
+from .step import Step, Swift, Taken, before, unknown
 
 STEEPEST = 4.0  # zones into the end from where on the torque rises no more steeply
 
@@ -99,7 +99,7 @@ class Limit:
         """Add what the joints get.  moved: deviation on arrival, its rate, and the one ahead, (..., m, 3) each.
         x: (..., m) length of the last.
         """
-        (late, inert, _), (e, rate, ahead) = part, moved
+        (late, inert, _, lag), (e, rate, ahead) = part, moved
         k, (cones, hinges) = step.k, self._kinds
         length = np.maximum(x, 1e-12)
         u = ahead / length[..., None]
@@ -110,7 +110,10 @@ class Limit:
             along = e[..., hinges, :] * axis + late[hinges, None] * turned * rate[..., hinges, :]
             x[..., hinges] = along.sum(axis=-1)
         zone = np.where(x > 0.0, self._zones[0][k], self._zones[1][k])
-        x, speed = past(x, self._free[0][k], self._free[1][k]), np.einsum("...i,...i->...", rate, u)
+        x = past(x, self._free[0][k], self._free[1][k])
+        off = step.off.take(self.bodies, axis=-2)[..., :3]
+        grows, gained = (np.einsum("...i,...i->...", v, u) for v in (rate, off))
+        speed = before(grows, lag * gained)
         torque, z = pressed(part, x, zone, (self.stiffness, self.damping), speed)
         swirl = np.zeros(z.shape)  # across the cone's radius the torque turns with the joint: else it would swirl
         swirl[..., cones] = inert[cones] * np.abs(torque[..., cones]) / length[..., cones]
@@ -127,11 +130,11 @@ def pressed(part: Taken, x: Array, zone: Array, spring: tuple[Array, Array], spe
     """Torques along, and impedances of, angles that lie x (..., m) past their free play, and grow at a speed (..., m).
 
     part: of `Swift.taken`.  zone: (..., m) way to the end of the range [rad].  spring: stiffness and damping there,
-    (m,) each.
+    (m,) each.  speed: as it was `before` the lag.
     """
     torque, slope, active = torque_function(x, zone, spring[0])
     damping = spring[1] * active
-    return torque - damping * speed, part[2] * damping + part[1] * slope
+    return torque - damping * speed, (part[2] + part[3]) * damping + part[1] * slope
 
 
 def along(torque: Array, z: Array, g: Array) -> tuple[Array, Array]:

@@ -46,7 +46,7 @@ class Muscle:
         """For steps (K,) of these lengths [s]."""
         tone = np.broadcast_to(self.tone, self.feed_forward.shape[:2])
         root = np.sqrt(tone)
-        late, inert, drag = taken(kicks[:, None], root * self.rate, root * self.pace)
+        late, inert, drag, _ = taken(kicks[:, None], root * self.rate, root * self.pace)
         tone, root, late, inert, drag = (x[..., None, None] for x in (tone, root, late, inert, root * drag))
         K, D = self.stiffness[..., :3, :3], self.damping[..., :3, :3]
         turning = tone * K, root * D, inert, drag * D, late[..., 0], np.any(late, axis=(1, 2, 3))

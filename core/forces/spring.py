@@ -70,7 +70,7 @@ class Law:
         force down, ceiling or release, cuts its impedance by the same factor: dropping it whole would let a light body
         chatter.
         """
-        late, inert, damp = (h, h * h, h) if self.swift is None else (x[:, None] for x in self.swift.taken(h))
+        late, inert, damp = (h, h * h, h) if self.swift is None else (x[:, None] for x in self.swift.taken(h)[:3])
         pull, slope = _power(table(self.stiffness, k, 2), d + late * rate, self.exponent, self.valley)
         if self.release is not None:
             left = self.release(np.linalg.norm(pull, axis=-1, keepdims=True))

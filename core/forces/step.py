@@ -27,6 +27,7 @@ class Step:
     turn: (..., n, 4) the rotation of e as a quaternion of either sign.
     rate: (..., n, 3, 3) d/dt of the rotation vector in e per angular velocity, see `rotation.log_and_rate`.
     e_dot: (..., n, 6) its velocity on arrival.  a_clip: (..., n, 6) the clip's joint acceleration, body frame.
+    last: (..., n, 6) acceleration of the joint twists in the step before.  off: the same off the clip's.
     """
 
     model: Model
@@ -40,6 +41,8 @@ class Step:
     e: Array
     e_dot: Array
     a_clip: Array
+    last: Array
+    off: Array
     rate: Array
     turn: Array
 
@@ -63,13 +66,15 @@ class Force(Protocol):
         """Add this force to the load of the step."""
 
 
-def deviation(reference: Reference, state: State, k: int) -> tuple[Array, Array, Array, Array, Array]:
-    """(e, e_dot, a_clip, rate, turn) of `Step`."""
+def deviation(reference: Reference, state: State, k: int, last: Array | None = None) -> tuple[Array, ...]:
+    """(e, e_dot, a_clip, last, off, rate, turn) of `Step`.  last: None = the clip's."""
     turn = times(reference.back[k], state.rotation)
     e, rate = log_and_rate(turn)
-    clip = (reference.rows[k] @ state.R).reshape(e.shape[:-1] + (12,))
+    clip = (reference.rows[k] @ state.R).reshape(e.shape[:-1] + (18,))
     away = apply_T(state.R, state.position - reference.position[k])
-    return np.concatenate((e, away), axis=-1), state.twist - clip[..., :6], clip[..., 6:], rate, turn
+    last = clip[..., 12:] if last is None else last
+    off = last - clip[..., 12:]
+    return np.concatenate((e, away), axis=-1), state.twist - clip[..., :6], clip[..., 6:12], last, off, rate, turn
 
 
 INERTIA = 0.25  # part of h^2 K that counts as inertia: from here on no spring is too stiff (Newmark 1959, beta)
@@ -95,15 +100,29 @@ def implicit(x: Array | float) -> Array:
     return np.where(small, 0.5 + x / 12.0, -1.0 / np.expm1(-safe) - 1.0 / safe)
 
 
-Taken = tuple[Array, Array, Array]
+Taken = tuple[Array, Array, Array, Array]
 
 
-def taken(h: Array | float, rate: Array, pace: Array) -> Taken:
+def taken(h: Array | float, rate: Array, pace: Array, ease: Array | float = 1.0) -> Taken:
     """How springs and dampers are taken in steps of lengths h [s], for damping over inertia and circular frequencies
     [1/s]: how long after the arrival [s] the spring is looked at, factors on its stiffness [s^2] and on its damping [s]
-    in the impedance."""
-    late = stiff(h * pace)
-    return h * late, h * h * (INERTIA + (1.0 - INERTIA) * late), h * implicit(h * rate)
+    in the impedance, and the `lag` [s].
+
+    ease: how many times as easily a joint turns alone.  It turns slowly with all that it carries, for which rate and
+    pace are, and fast with its own bone, for the limb stays behind at the next joint.  What suits the limb throws the
+    bone back from a range that it runs into, and to and fro; what suits the bone is of first order for the limb.  So
+    there a damper is taken by the lag later, as late as the bone needs, at a rate that is less by what the acceleration
+    of the step before gains in that time, see `before`: second order for both.
+    """
+    late, end = stiff(h * pace), implicit(h * rate)
+    return h * late, h * h * (INERTIA + (1.0 - INERTIA) * late), h * end, h * (implicit(h * rate * ease) - end)
+
+
+def before(rate: Array, gained: Array) -> Array:
+    """Rates less what was gained, but no more of that than they are themselves: twice a rate at most, and never against
+    it.  What changes faster no step can show, and a damper that went by it would turn a bone back."""
+    most = np.abs(rate)
+    return rate - np.minimum(np.maximum(gained, -most), most)
 
 
 def once(laws: Callable[..., Result]) -> Callable[..., Result]:
@@ -125,10 +144,11 @@ def once(laws: Callable[..., Result]) -> Callable[..., Result]:
 @dataclass(frozen=True, eq=False)
 class Swift:
     """How fast springs and dampers would swing and decay: their circular frequencies `pace` and damping over inertia
-    `rate` [1/s], (m,) each; infinite = not known, taken wholly at the end of a step."""
+    `rate` [1/s], (m,) each; infinite = not known, taken wholly at the end of a step.  ease: (m,) see `taken`."""
 
     rate: Array
     pace: Array
+    ease: Array | float = 1.0
 
     @cached_property
     def _known(self) -> dict[float, Taken]:
@@ -137,7 +157,7 @@ class Swift:
     def taken(self, h: float) -> Taken:
         """`taken`, (m,) each, for steps of a length [s], of which few occur."""
         if h not in self._known:
-            self._known[h] = taken(h, self.rate, self.pace)
+            self._known[h] = taken(h, self.rate, self.pace, self.ease)
         return self._known[h]
 
 
@@ -149,7 +169,7 @@ def unknown(m: int) -> Swift:
 def each(swift: Swift | None, m: int) -> Swift:
     """The same for several angles of every joint, (m, 1); None = nothing is known of them."""
     own = swift or unknown(m)
-    return Swift(own.rate[:, None], own.pace[:, None])
+    return Swift(own.rate[:, None], own.pace[:, None], np.reshape(own.ease, (-1, 1)))
 
 
 def log_rate(e: Array) -> Array:

@@ -11,7 +11,7 @@ from ..rotation import Array
 from ..spatial import apply
 from ..stops import Stops, nearest
 from .limit import along, past, pressed
-from .step import Step, Swift, each
+from .step import Step, Swift, before, each
 from .swing import MARGIN
 
 BRAKE, LONGEST = 0.35, 0.25  # part of half a range, and at most so many rad, in which a joint is braked before its end
@@ -63,12 +63,13 @@ class EndStop:
         low, high = self.low[step.k], self.high[step.k]
         angles = nearest(self.stops.angles(step.state.rotation), low, high)
         g = self.stops.gradients(angles)
-        w = step.state.twist.take(self.stops.bodies, axis=-2)[..., :3]
-        part, speed = self._swift.taken(step.h), apply(g, w)
-        x = past(angles + part[0] * speed, low, high)
+        w, last = (v.take(self.stops.bodies, axis=-2)[..., :3] for v in (step.state.twist, step.last))
+        part, grows = self._swift.taken(step.h), apply(g, w)
+        x = past(angles + part[0] * grows, low, high)
         if not x.any():
             return
         zone = np.where(x > 0.0, self.above[step.k], self.below[step.k])
         spring = self.stiffness[:, None], self.damping[:, None]
+        speed = before(grows, part[3] * apply(g, last))
         torque, Z = along(*pressed(part, x, zone, spring, speed), g)
         load.add_turn(self.stops.bodies, step.from_rest(self.stops.bodies, torque, Z), Z)

@@ -11,7 +11,7 @@ from ..reference import Reference
 from ..rotation import Array, conjugate, cross, multiply
 from ..spatial import apply
 from .limit import along, past, pressed
-from .step import Step, Swift, each
+from .step import Step, Swift, before, each
 
 Complex = NDArray[np.complex128]
 
@@ -61,15 +61,17 @@ class SwingTwist:
     def add(self, load: Load, step: Step) -> None:
         """Torques of swing and twist at the angles as far ahead as `Swift` says, along the gradients of the angles."""
         if self.middle is None:
-            d, w = step.turn.take(self.bodies, axis=-2), step.e_dot.take(self.bodies, axis=-2)[..., :3]
+            d, w, last = step.turn.take(self.bodies, axis=-2), self._own(step.e_dot), self._own(step.off)
         else:
             d, w = self._deviation(step.state.rotation, step.state.twist)
+            last = self._own(step.last)
         halves, swing, twist = self._angles(d)
         if self._far_inside(swing, twist, step.h, w):
             return
         angle, g = self._measures(halves, swing, twist)
-        part, speed = self._swift.taken(step.h), apply(g, w)
-        ahead = angle + part[0] * speed
+        part = self._swift.taken(step.h)
+        grows = apply(g, w)
+        ahead, speed = angle + part[0] * grows, before(grows, part[3] * apply(g, last))
         low, high = self._free
         if self.wider is not None:
             wider = self.wider[step.k] + MARGIN * np.array([1.0, -1.0, 1.0])
@@ -87,9 +89,11 @@ class SwingTwist:
     def _deviation(self, rotation: Array, twist: Array) -> tuple[Array, Array]:
         """Deviation from the middle (..., m, 4) and its angular velocity (..., m, 3), body frame."""
         middle = np.asarray(self.middle)
-        return multiply(conjugate(middle), rotation.take(self.bodies, axis=-2)), twist.take(self.bodies, axis=-2)[
-            ..., :3
-        ]
+        return multiply(conjugate(middle), rotation.take(self.bodies, axis=-2)), self._own(twist)
+
+    def _own(self, twist: Array) -> Array:
+        """(..., m, 3) the turning of twists (..., n, 6)."""
+        return twist.take(self.bodies, axis=-2)[..., :3]
 
     def _far_inside(self, swing: Array, twist: Array, h: float, w: Array) -> bool:
         """Whether no joint can reach the end of its free play: neither swing nor twist changes faster than the joint
