@@ -47,7 +47,8 @@ def drive(
         reference = stage.reference(now, steps, h, before, parts[-1].reference.acceleration[-1] if parts else 0.0)
         forces = stage.forces(reference)
         last = arrived or Run(0, reference.state(0))
-        runs = [Run(0, stage.kicked(last.state, now, reference), acceleration=last.acceleration)]
+        state = stage.kicked(last.state, now, reference)
+        runs = [Run(0, state, acceleration=last.acceleration, led=last.led)]
         steps_on = simulate(stage.model, reference, forces, stage.actor.gravity, runs[0], solver)
         for run in _careful(steps_on, pace.may_break_down(h)):
             runs.append(run)

@@ -29,6 +29,7 @@ class Run:
     fastest, apart: the largest angular speeds of bodies in the last step [rad/s], in all and off the clip.
     band: what the slow band keeps until its next refresh.
     acceleration: (..., n, 6) in the last step, None = the clip's.
+    led: how far off the clip joints are across their axes, see `_led`.
     """
 
     k: int
@@ -37,6 +38,7 @@ class Run:
     apart: float = 0.0
     band: tuple[Kinematics, Factor] | None = None
     acceleration: Array | None = None
+    led: tuple[Array, Array] | None = None
 
 
 def simulate(
@@ -54,7 +56,7 @@ def simulate(
     Forces bring their impedances, the solved acceleration updates the twist, the new twist the pose.  It is of second
     order for what a step can show, and damps what it can't (`forces.step`).  Prescribed joints take the clip's
     acceleration and return to it from wherever they are, so a run may go on under another model: joints become
-    prescribed, or free, without a jump.
+    prescribed, or free, or keep some of their axes, without a jump.
     refresh: kinematics, inertia, bias and what acts on bodies are renewed every so many steps (the slow band); joint
     forces in all.
     Raises SimulationError naming the bone where the motion is no longer finite, ModelError where a joint moves no mass.
@@ -121,9 +123,10 @@ def step(
     if not np.isfinite(twist).all():
         raise _broken(model, kin, load, now.h, forces)
     rotation, position = advance(state, twist, float(reference.lengths[k]))
-    rotation = _on_axes(model, reference.rotation[k + 1], rotation)
+    led = _led(model, run, now, float(reference.lengths[k]))
+    rotation = _on_axes(model, reference.rotation[k + 1], rotation, led)
     fastest, apart = _fastest(kin.V[..., :3]), _fastest(model.outward(apply(kin.R, now.e_dot[..., :3])))
-    return Run(k + 1, State(rotation, position, twist), fastest, apart, band, acceleration)
+    return Run(k + 1, State(rotation, position, twist), fastest, apart, band, acceleration, led)
 
 
 def _fastest(w: Array) -> float:
@@ -156,17 +159,32 @@ def _return(e: Array, e_dot: Array, h: float) -> Array:
     return k * e + (k * (h + 2.0 / w)) * e_dot
 
 
-def _on_axes(model: Model, clip: Array, rotation: Array) -> Array:
-    """Keep joints with one or two rotational axes on them: what drifts off the clip across the axes is taken out.
+def _led(model: Model, run: Run, now: Step, length: float) -> tuple[Array, Array] | None:
+    """(n, 6, 6) the model's `residual`, and (2, ..., m, 3) how far off the clip its joints with one or two rotational
+    axes are across them after a step of a length [s], as a rotation vector, and how fast that changes.
 
-    A joint that had more axes before comes onto those it has left at once.
+    What is left of it where joints lost axes returns as all that is prescribed.
     """
-    partial = model.partial
-    if not len(partial):
+    if not len(model.partial):
+        return None
+    if run.led is not None and np.array_equal(run.led[0], model.residual):
+        e, rate = run.led[1]
+    else:
+        across = model.residual[model.partial][:, :3, :3]
+        off = now.e[..., :3], apply(now.rate, now.e_dot[..., :3])
+        e, rate = (apply(across, v.take(model.partial, axis=-2)) for v in off)
+    rate = rate - now.h * _return(e, rate, now.h)
+    return model.residual, np.stack((e + length * rate, rate))
+
+
+def _on_axes(model: Model, clip: Array, rotation: Array, led: tuple[Array, Array] | None) -> Array:
+    """Keep joints with one or two rotational axes on them: off the clip across the axes they are as far as they are
+    led, what else drifts there is taken out."""
+    if led is None:
         return rotation
-    across = model.residual[partial][:, :3, :3]
+    partial, across = model.partial, model.residual[model.partial][:, :3, :3]
     e = log(multiply(conjugate(clip[partial]), rotation[..., partial, :]))
     rotation = rotation.copy()
-    kept = e - np.einsum("mij,...mj->...mi", across, e)
+    kept = e - apply(across, e) + led[1][0]
     rotation[..., partial, :] = multiply(np.broadcast_to(clip[partial], kept.shape[:-1] + (4,)), exp(kept))
     return rotation

@@ -12,7 +12,7 @@ import numpy as np
 from . import accuracy, arms, casting, flesh, hinges, links, meeting, recovery, tuning
 from .actor import Actor
 from .blows import Blow, Hit, land, throttle
-from .dynamics import kinematics
+from .dynamics import eases, kinematics
 from .errors import SituationError
 from .forces import Bearing, Force, SwingTwist
 from .forces.world import motions
@@ -75,7 +75,7 @@ class Stage:
         self.samples, self.joints = self.followed(clip.times, *to_joints(self.model, q, p))
         self.hinges = hinges.find(actor, self.moving, to_matrix(q), p)
         self.inertia = self._inertia()
-        self.ease = tuning.eases(self.model, kinematics(self.model, self._state(self.start)))
+        self.ease = eases(self.model, kinematics(self.model, self._state(self.start)))
         self.flesh = flesh.between(actor, self.model, self.moving)
         self.finer, doubts = self._accuracy()
         self.warnings += doubts

@@ -7,7 +7,6 @@ import numpy as np
 from . import accuracy, curve
 from .actor import Actor
 from .dynamics import Kinematics
-from .dynamics.dense import mass_matrix
 from .dynamics.inverse import of_motion
 from .forces import EndStop, Limit, Muscle, Swift, SwingTwist
 from .hinges import Hinges
@@ -24,7 +23,6 @@ ROWS = ("neck", "tail", "ear")
 SOFT = 0.25  # part of a range that is free: what follows brakes a limb long before its end
 LIMIT_FREQUENCY, LIMIT_RATIO = 8.0, 1.2
 STOP_FREQUENCY = 16.0  # of ends that a rig's author sets: Blender cuts off what goes beyond
-ALONE = 1e9  # most that is told of how easily a joint turns
 UNBOUNDED = (-30.0, 30.0)  # [rad]: no joint ever gets there
 HINGE_PACE = 2.0 * np.pi * 9.0  # [rad/s] across a hinge's axis
 FOOT_FREQUENCY, FOOT_LEVER = 2.0, 0.1  # planted feet: [Hz] with the whole body's mass, [m] for their turning
@@ -40,23 +38,6 @@ def effective_inertia(model: Model, kin: Kinematics) -> Array:
     mean[:, :3, 3:] = 0.0
     mean[:, 3:, :3] = 0.0
     return mean
-
-
-def eases(model: Model, kin: Kinematics) -> Array:
-    """(n,) how many times as easily a joint turns with all others free as with all that it carries as one, about the
-    axis where that is most: the largest eigenvalue of the one's inverse inertia times the other."""
-    flat = kin.I.reshape(kin.I.shape[:-2] + (36,))
-    whole = kin.X.swapaxes(-1, -2) @ model.inward(flat).reshape(kin.I.shape) @ kin.X
-    try:
-        inverse = np.linalg.inv(mass_matrix(model, kin))
-    except np.linalg.LinAlgError:  # a joint moves no mass
-        return np.full(model.n, ALONE)
-    out = np.ones(model.n)
-    for i in set(model.dof_body.tolist()):
-        own, S = model.dof_body == i, model.joints[i]
-        about = np.linalg.eigvals(inverse[np.ix_(own, own)] @ (S @ whole[i] @ S.T))
-        out[i] = np.clip(about.real.max(), 1.0, ALONE)
-    return out
 
 
 def muscles(
@@ -241,7 +222,7 @@ def limit(
     """Cones about the clip's pose, and ranges for hinges bent by `flexion` (K, m); never narrower than the clip.
 
     said: a situation's ranges.  wide: factor on the usual cones.  upright: (K,) how far that of the base holds: in
-    flight it has no joint to the world.  ease: (n,) `eases`.  Shoulders and hips have their own, see `balls`.
+    flight it has no joint to the world.  ease: (n,) `dynamics.eases`.  Shoulders and hips have their own, see `balls`.
     """
     cone = cones(actor, moving, said, wide)
     hinged = set(hinges.bodies.tolist())
@@ -265,7 +246,7 @@ def balls(
 ) -> SwingTwist | None:
     """Ranges of shoulders and hips about the clip's pose: an ellipse for the swing, and a twist.
 
-    said: a situation's ranges.  ease: (n,) `eases`.
+    said: a situation's ranges.  ease: (n,) `dynamics.eases`.
     """
     roles = [base_role(r) for r in actor.roles]
     bodies = [i for i in np.flatnonzero(moving) if roles[i] in BALL and np.any(actor.axis[i])]
@@ -292,7 +273,7 @@ def balls(
 def end_stops(
     actor: Actor, moving: np.ndarray, inertia: Array, reference: Reference, ease: Array | float = 1.0
 ) -> EndStop | None:
-    """What the rig's author allows the bodies that move.  ease: (n,) `eases`."""
+    """What the rig's author allows the bodies that move.  ease: (n,) `dynamics.eases`."""
     stops = None if actor.stops is None else actor.stops.among(moving)
     if stops is None:
         return None

@@ -4,7 +4,7 @@ from ..model import Model
 from ..rotation import Array
 from .dense import Factor
 from .dense import forward as forward_dense
-from .impulse import coupling, effective_inverse, given, point_jacobian, response
+from .impulse import coupling, eases, effective_inverse, given, point_jacobian, response
 from .inverse import inverse
 from .kinematics import Kinematics, kinematics, with_twist
 from .light import forward as forward_light
@@ -29,6 +29,7 @@ __all__ = [
     "balance",
     "centre",
     "coupling",
+    "eases",
     "effective_inverse",
     "forward",
     "forward_dense",

@@ -10,6 +10,8 @@ from ..spatial import apply, solve
 from .dense import joint_impedance, mass_matrix
 from .kinematics import Kinematics
 
+ALONE = 1e9  # most that is told of how easily a joint turns
+
 
 def body_jacobian(model: Model, kin: Kinematics, body: int) -> Array:
     """(..., 6, nv) a body's twist in the shared frame per velocity of each degree of freedom."""
@@ -64,3 +66,20 @@ def effective_inverse(model: Model, kin: Kinematics, body: int, point: Array, Z:
     """(..., 3, 3) inverse of the mass a point shows to a blow, Lambda^-1 = J H^-1 J^T [1/kg] (Khatib 1987).  Z: see
     `response`."""
     return coupling(model, kin, (body, body), (point, point), Z)
+
+
+def eases(model: Model, kin: Kinematics) -> Array:
+    """(n,) how many times as easily a joint turns with all others free as with all that it carries as one, about the
+    axis where that is most: the largest eigenvalue of the one's inverse inertia times the other."""
+    flat = kin.I.reshape(kin.I.shape[:-2] + (36,))
+    whole = kin.X.swapaxes(-1, -2) @ model.inward(flat).reshape(kin.I.shape) @ kin.X
+    try:
+        inverse = np.linalg.inv(mass_matrix(model, kin))
+    except np.linalg.LinAlgError:  # a joint moves no mass
+        return np.full(model.n, ALONE)
+    out = np.ones(model.n)
+    for i in set(model.dof_body.tolist()):
+        own, S = model.dof_body == i, model.joints[i]
+        about = np.linalg.eigvals(inverse[np.ix_(own, own)] @ (S @ whole[i] @ S.T))
+        out[i] = np.clip(about.real.max(), 1.0, ALONE)
+    return out

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from core import tuning
-from core.dynamics import kinematics
+from core.dynamics import eases, kinematics
 from core.forces import EndStop, Limit, Swift, SwingTwist
 from core.model import SPHERICAL, Model, State
 from core.rotation import conjugate, exp, log, rotate
@@ -61,7 +60,7 @@ def test_a_light_bone_under_a_heavy_limb_stops_at_its_range():
     rate = np.full(1, 2.0 * ratio * omega)
     spring = omega**2 * whole, rate * whole
     bent = exp(np.array([[0.0, 0, 0], [0.0, 1.3, 0]]))
-    ease = tuning.eases(model, kinematics(model, State(bent, place, np.zeros((2, 6)))))[:1]
+    ease = eases(model, kinematics(model, State(bent, place, np.zeros((2, 6)))))[:1]
     turn = np.array([[0.0, 0, 13.0], -9.0 * rotate(conjugate(bent[1]), np.array([0.0, 0, 1.0]))])
     start = State(bent, place, np.concatenate((turn, np.zeros((2, 3))), axis=-1))
 

@@ -1,5 +1,8 @@
 """What can be simulated: joints of every kind stay what they are, and bodies that cannot be are refused by name."""
 
+from dataclasses import replace
+from itertools import islice
+
 import numpy as np
 import pytest
 
@@ -62,6 +65,36 @@ def test_joints_keep_to_their_axes_on_a_clip_that_does_not(rng, joint):
         far = max(far, np.abs(e).max())
         assert np.abs(np.einsum("nij,nj->ni", model.residual[:, :3, :3], e)).max() < 1e-9
     assert far > 0.05 or not np.any(joint[:, :3])
+
+
+@pytest.mark.parametrize(
+    "left",
+    [revolute([1.0, 0, 0]), np.eye(6)[:2], prismatic([0, 0, 1.0]), FIXED],
+    ids=["one", "two", "sliding", "none"],
+)
+def test_a_joint_that_loses_axes_comes_back_to_the_others_without_a_jump(rng, left):
+    """Thrown off its clip about all axes, then left with some: what is off across them goes home as a critically damped
+    2 Hz would, from where it was and as fast as it was; about those it kept it turns on."""
+    model = Model(("bone",), np.array([-1]), (SPHERICAL,), inertia(np.ones(1), np.zeros((1, 3)), 0.1 * np.eye(3)[None]))
+    h, first, steps = 1 / 960, 96, 480
+    times = np.arange(0.0, 1.2, 1 / 24)
+    reference = build(times, *motion(rng, model, times, amplitude=0.05), 0.05, steps, h)
+    start = reference.state(0)
+    start.twist[0, :3] += [2.0, -3.0, 1.5]
+    free = [Run(0, start), *islice(simulate(model, reference, [], np.zeros(3), Run(0, start)), first)]
+    fewer = replace(model, joints=(left,))
+    runs = [*free, *simulate(fewer, reference, [], np.zeros(3), free[-1])]
+    e = np.array([log(multiply(conjugate(reference.rotation[one.k]), one.state.rotation))[0] for one in runs])
+    across, w = fewer.residual[0, :3, :3], 4.0 * np.pi
+    off, since = e @ across, h * np.arange(steps - first + 1)[:, None]
+    speed = (off[first] - off[first - 1]) / h
+    exact = (off[first] + (speed + w * off[first]) * since) * np.exp(-w * since)
+    assert np.degrees(np.linalg.norm(off[first])) > 8.0
+    assert np.abs(np.degrees(off[first:] - exact)).max() < 0.3
+    pull = w * w * np.linalg.norm(off[first]) + 2.0 * w * np.linalg.norm(speed)  # [rad/s^2] of that, at first
+    assert np.linalg.norm(np.diff(e, 2, axis=0), axis=-1).max() < 1.05 * h * h * pull  # 0.3 rad in one step, it was
+    along = e @ (np.eye(3) - across)
+    assert not along[-1].any() or np.linalg.norm(along[-1] - along[first]) > 0.3
 
 
 def test_trees_of_all_joints_keep_their_energy(rng):
