@@ -97,6 +97,23 @@ def test_a_joint_that_loses_axes_comes_back_to_the_others_without_a_jump(rng, le
     assert not along[-1].any() or np.linalg.norm(along[-1] - along[first]) > 0.3
 
 
+def test_a_free_root_that_is_held_comes_back_without_a_jump(rng):
+    """23 cm off its clip and going: home as a critically damped 2 Hz would."""
+    model = Model(("root",), np.array([-1]), (FREE,), inertia(np.ones(1), np.zeros((1, 3)), 0.1 * np.eye(3)[None]))
+    h, first, steps, w = 1 / 960, 96, 480, 4.0 * np.pi
+    times = np.arange(0.0, 1.2, 1 / 24)
+    reference = build(times, *motion(rng, model, times, amplitude=0.05), 0.05, steps, h)
+    start = reference.state(0)
+    start.twist[0] += [2.0, -3.0, 1.5, 1.0, -2.0, 0.5]
+    free = [Run(0, start), *islice(simulate(model, reference, [], np.zeros(3), Run(0, start)), first)]
+    runs = [*free, *simulate(replace(model, joints=(FIXED,)), reference, [], np.zeros(3), free[-1])]
+    off = np.array([one.state.position[0] - reference.position[one.k, 0] for one in runs])
+    speed, since = (off[first] - off[first - 1]) / h, h * np.arange(steps - first + 1)[:, None]
+    exact = (off[first] + (speed + w * off[first]) * since) * np.exp(-w * since)
+    assert np.linalg.norm(off[first]) > 0.2
+    assert np.abs(off[first:] - exact).max() < 0.01
+
+
 def test_trees_of_all_joints_keep_their_energy(rng):
     """What joints hold does no work; a batch of (2, 3) starts from different twists."""
     models = [mixed(rng, 8) for _ in range(3)]
