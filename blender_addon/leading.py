@@ -118,14 +118,26 @@ def tops(puppet, bones):
 
 def carriers(puppet, bones):
     """Those of the controls that must be moved for all of them to go as one piece, where the puppet stands."""
-    base, now = puppet.base, puppet.matrices()
-    goal, taken = _moved(puppet, now), []
-    for name in _down(puppet, bones):
-        i = puppet.index[name]
-        if np.abs(now[i, :3, 3] - goal[i, :3, 3]).max() > LIKE * puppet.length:
-            puppet.stand(puppet.carried({name: goal[i]}, now))
-            now = puppet.matrices()
-            taken.append(name)
+    base, before = puppet.base, puppet.matrices()
+    goal, every = _moved(puppet, before), [puppet.index[name] for name in bones]
+
+    def off(names):
+        """[of a length] that controls are off when these are moved, one after the other, and which had to be."""
+        puppet.stand(base)
+        now, moved = before, []
+        for name in names:
+            i = puppet.index[name]
+            if np.abs(now[i, :3, 3] - goal[i, :3, 3]).max() > LIKE * puppet.length:
+                puppet.stand(puppet.carried({name: goal[i]}, now))
+                now = puppet.matrices()
+                moved.append(name)
+        return np.abs(now[every, :3, 3] - goal[every, :3, 3]).max(initial=0.0) / puppet.length, moved
+
+    left, taken = off(_down(puppet, bones))
+    for name in list(taken):  # a later one may carry it, by a constraint
+        fewer, kept = off([other for other in taken if other != name])
+        if fewer <= max(left, LIKE):
+            left, taken = fewer, kept
     puppet.stand(base)
     return tuple(taken)
 
@@ -147,11 +159,11 @@ def _moved(puppet, matrices):
 class Course:
     """Where controls start from at one frame after the other: values on which a puppet may stand.
 
-    last: those that were found for the frame before.
+    last: those that were found for the frame before.  fallen: those of the last frame before an action plays.
     """
 
     def __init__(self, puppet, lead):
-        self.puppet, self.lead, self.carriers, self.last = puppet, lead, (), {}
+        self.puppet, self.lead, self.carriers, self.last, self.fallen = puppet, lead, (), {}, None
 
     def use(self):
         """The puppet's blocks have changed, and it stands at a frame of the clip."""
@@ -171,7 +183,7 @@ class Course:
         amount = lead.amount[k - lead.start]
         if amount >= 1.0:
             return [there]
-        own = self.last
+        own = self.fallen = self.fallen or self.last
         if not lead.falls:
             puppet.stand(puppet.row(lead.channels, k))
             own = puppet.values(x)
@@ -182,7 +194,7 @@ class Course:
             for rna, array in values.items():
                 array[tops] = way[rna][tops]
             ends.append(self._along(values, goal))
-        return [_between(*ends, amount), *ends]
+        return [_between(*ends, amount), *ends, self.last]
 
     def _there(self, k):
         """The action's own values, moved to where the body is."""

@@ -130,7 +130,10 @@ def _over(solver, puppet, bases, goal):
             break
         solver.known = None
     puppet.stand(best[3])
-    return best[1], best[2]
+    if best[0] < ASTRAY:
+        return best[1], best[2]
+    again = solver.solve(goal, best[1])
+    return again if np.abs(solver.counted * again[1]).max() < best[0] else (best[1], best[2])
 
 
 def _require_shown(names, frame, left):

@@ -155,3 +155,17 @@ def test_what_nothing_carries_goes_along(puppet):  # noqa: F811
         held.at(1.0)
         tops = leading.tops(held, [bone.name for bone in puppet.pose.bones if bone.name.startswith("ctl-")])
     assert set(tops) & {"ctl-hand.L"} and len(tops) == 2
+
+
+def test_what_a_constraint_carries_is_not_moved_twice(puppet):  # noqa: F811
+    """A hand's control without a parent that a Child Of hangs on the forearm's, looked at before what carries it."""
+    bpy.ops.object.mode_set(mode="EDIT")
+    puppet.data.edit_bones["ctl-hand.L"].parent = None
+    bpy.ops.object.mode_set(mode="OBJECT")
+    hung = puppet.pose.bones["ctl-hand.L"].constraints.new("CHILD_OF")
+    hung.target, hung.subtarget = puppet, "ctl-forearm.L"
+    names = ["ctl-hand.L", *(bone.name for bone in puppet.pose.bones if bone.name.startswith("ctl-"))]
+    with Puppet(bpy.context, puppet, ("pelvis", "hand.L"), 0.2) as held:
+        held.at(1.0)
+        taken = leading.carriers(held, list(dict.fromkeys(names)))
+    assert len(taken) == 1 and taken[0] != "ctl-hand.L"
