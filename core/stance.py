@@ -14,7 +14,7 @@ from .resample import hermite
 from .roles import base_role
 from .rotation import Array, rotate
 from .skeleton import Clip
-from .support import bearing, nearest
+from .support import nearest
 from .support import smooth as ramp
 
 LIMBS = {"foot": ("shin", "thigh"), "hand": ("forearm", "upper_arm")}
@@ -266,6 +266,17 @@ def _toed(actor: Actor, foot: int, sole: Array) -> bool:
     tip = sole[np.argmax(np.linalg.norm(sole, axis=-1))]
     deep = rotate(actor.skeleton.rotation[actor.order[foot]], actor.sign * tip) @ -actor.anatomy.up
     return bool(deep > STEEP * np.linalg.norm(tip))
+
+
+def bearing(stands: np.ndarray, low: np.ndarray) -> np.ndarray:
+    """(..., L) bool, the legs that bear the weight: those that stand and, where these aren't enough, those near the
+    ground."""
+    return np.asarray(stands | (low & (stands.sum(axis=-1, keepdims=True) < enough(stands.shape[-1]))))
+
+
+def enough(legs: int) -> int:
+    """How many of so many legs bear the weight without others: one of two, two of four."""
+    return 2 if legs > 2 else 1
 
 
 def _carried_along(motion: Motion, stand: ground.Stand) -> np.ndarray:

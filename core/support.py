@@ -91,14 +91,3 @@ def smooth(x: Array | float) -> Array:
     """From 0 at 0 to 1 at 1, level at both ends."""
     x = np.minimum(np.maximum(x, 0.0), 1.0)
     return np.asarray(x * x * (3.0 - 2.0 * x))
-
-
-def bearing(stands: np.ndarray, low: np.ndarray) -> np.ndarray:
-    """(..., L) bool, the legs that bear the weight: those that stand and, where these aren't enough, those near the
-    ground."""
-    return np.asarray(stands | (low & (stands.sum(axis=-1, keepdims=True) < enough(stands.shape[-1]))))
-
-
-def enough(legs: int) -> int:
-    """How many of so many legs bear the weight without others: one of two, two of four."""
-    return 2 if legs > 2 else 1

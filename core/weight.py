@@ -9,8 +9,8 @@ import numpy as np
 
 from .plan import Span
 from .rotation import Array
-from .stance import Stance
-from .support import bearing, enough, fall, onto, plain, smooth, vector
+from .stance import Stance, bearing, enough
+from .support import fall, onto, plain, smooth, vector
 
 HASTE = 0.8  # how much farther than the capture point the pressure goes, as part of its way off
 ROUND = 0.05  # [m] by which soles reach beyond the line along their middle

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core import ik, stance, struck, support, weight
+from core import ik, stance, struck, weight
 from core.quality.motion import RATE
 from core.react import Hit
 from core.reference import to_joints
@@ -44,10 +44,10 @@ def test_soles_that_skid_with_the_ground_stand_and_those_that_swing_do_not():
 def test_weight_rests_on_what_is_near_the_ground_where_too_few_feet_stand():
     low = np.array([True, False, True, True])
     for stands, bears in (("0000", "1011"), ("0100", "1111"), ("1000", "1011"), ("0110", "0110"), ("1111", "1111")):
-        told = support.bearing(np.array([c == "1" for c in stands]), low)
+        told = stance.bearing(np.array([c == "1" for c in stands]), low)
         assert "".join(str(int(x)) for x in told) == bears
     two = np.array([[True, False], [False, False]])
-    assert (support.bearing(two, np.array([True, True])) == [[True, False], [True, True]]).all()
+    assert (stance.bearing(two, np.array([True, True])) == [[True, False], [True, True]]).all()
 
 
 def test_an_animal_answers_a_push_after_fifty_milliseconds(dog):
