@@ -7,7 +7,6 @@ import numpy as np
 from . import heels
 from .dynamics import Kinematics, centre
 from .forces import Force, Guide, Heels, Muscle, Track, WorldSpring, Wrench
-from .heels import DEEPEST
 from .ik import Limb, bend, braced, place, reach
 from .leg_springs import LegSprings
 from .model import Model
@@ -20,8 +19,11 @@ from .spatial import apply
 from .stance import Stance
 from .support import smooth
 
+STRAIGHT = 0.99  # of a leg's length up to which it may stretch beyond the clip's own
+STRETCH = 0.6  # part of what the clip's leg leaves of that which one off it takes
 SOFT = 0.3  # of how far hip and foot are off the clip's: as wide is the way into a stretched leg
-RISE, SOFTER = 0.3, 0.065  # [m] at most that a foot is lifted out of its leg's reach, and how soft the way there is
+DEEPEST = 0.06  # [m] that the pelvis sinks at most for legs that don't reach and whose heels can't rise
+RISE, SOFTER, STEEPEST = 0.3, 0.065, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
 LED = 0.1  # part of their muscles that legs keep which stand where more than two do
 SLANTED = 2.0  # times what its leg misses that a foot is lifted at most: a leg near level would ask for any height
 FIND = 0.3  # [s] after landing in which the pelvis finds back into its range
@@ -103,7 +105,6 @@ class Footing:
         shift, feet, hold = self.plan.at(grid)
         sunk = shift[:, 2] - shift[:, :2] @ self.stance.grade
         feet[..., 2] += sunk[:, None]  # a body sinks together with its ground; `settled` bends the knees
-        feet = feet + self.stance.at(self.pivoted(), grid)
         h = np.diff(grid)[:, None]
         rate, speed = np.diff(shift, axis=0) / h, np.diff(feet, axis=0) / h[..., None]
         tips = np.array([self._tip(limb) for limb in self.stance.limbs])
@@ -134,14 +135,9 @@ class Footing:
             Guide(self.base, centre(kins[0]), taut, (shift[1:-1], rate[:-1]), push),
         ]
 
-    def pivoted(self) -> Array:
-        """(K, L, 3) how much farther toes are off the clip's than ankles, whose feet turn in the plan [m]."""
-        toes = rotate(self.stance.turn, np.array([self._tip(limb) for limb in self.stance.limbs]))
-        return toes - rotate(exp(-self.plan.turned), toes)
-
     def _firm(self, times: Array, hold: Array) -> Array:
         """(T, L) how firmly feet are led that are held so (T, L): in the air less than on the ground, not in flight."""
-        down = np.clip(self.stance.at(1.0 * self.stance.planted, times), 0.0, 1.0)
+        down = np.clip(self.stance.at(1.0 * self.stance.down, times), 0.0, 1.0)
         return self.grounded(times)[:, None] * hold * (SWINGING + (1.0 - SWINGING) * down)
 
     def _heels(self, kin: Kinematics, tips: Array, shift: Array, feet: Array) -> tuple[Heels, Array]:
@@ -260,7 +256,11 @@ class Footing:
         ankle, turn = target
         softness = SOFTER + air * hold * (SOFT - SOFTER)
         hip, reached = p[:, limb.upper], _reached(limb, clip, p, ankle, softness)
-        ankle, roll = heels.raised(hip, ankle, rotate(turn, self._tip(limb)), reached, 1.0 - air)
+        toes = rotate(turn, self._tip(limb))
+        before, axis = heels.before(toes, hip - ankle)
+        steep = heels.steep(hip - ankle - toes, -toes, axis, reached)
+        roll = exp(((1.0 - air) * before * np.clip(steep, 0.0, STEEPEST))[:, None] * axis)
+        ankle = ankle + toes - rotate(roll, toes)
         way = hip - ankle
         missing = np.maximum(np.linalg.norm(way, axis=-1) - reached, 0.0)
         ankle[:, 2] += (1.0 - air) * np.minimum(heels.lower(way, reached), np.minimum(SLANTED * missing, RISE))
@@ -270,8 +270,10 @@ class Footing:
         return ankle + drawn[:, None] * way, multiply(roll, turn)
 
     def _tip(self, limb: Limb) -> Array:
-        """(3,) of a foot's toes, in its frame."""
-        return self.stance.tip(self.stance.limbs.index(limb))
+        """(3,) of a foot's toes, in its frame; the ankle of one that has no heel on the ground to rise."""
+        leg = self.stance.limbs.index(limb)
+        sole = self.stance.points[self.stance.owner == leg]
+        return np.zeros(3) if self.stance.toed[leg] else np.asarray(sole[np.argmax(np.linalg.norm(sole, axis=-1))])
 
     def _deep(self, limb: Limb, q: Array, p: Array) -> Array:
         """(T,) how far a foot at a pose is in the ground [m]."""
@@ -294,5 +296,5 @@ def _reached(limb: Limb, clip: Array, p: Array, target: Array, softness: Array |
     soft = np.maximum(softness * np.linalg.norm(way - own, axis=-1), 1e-12)
     d = np.linalg.norm(way, axis=-1)
     clips = np.minimum(np.linalg.norm(own, axis=-1), length)
-    most = heels.longest(clips, length)
+    most = clips + STRETCH * np.maximum(STRAIGHT * length - clips, 0.0)
     return np.asarray(d - soft * np.logaddexp(0.0, (d - most) / soft))

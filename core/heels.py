@@ -1,14 +1,9 @@
-"""How far legs reach, and heels that rise where a body is before its feet: plain geometry."""
+"""Heels that rise where a body is before its feet: plain geometry."""
 
 import numpy as np
 
-from .rotation import Array, cross, exp, rotate
+from .rotation import Array, cross
 from .support import smooth
-
-STRAIGHT = 0.99  # of a leg's length up to which it may stretch beyond the clip's own
-STRETCH = 0.6  # part of what the clip's leg leaves of that which one off it takes
-DEEPEST = 0.06  # [m] that the pelvis sinks at most for legs that don't reach and whose heels can't rise
-STEEPEST = 0.9  # [rad] by which a heel rises beyond the clip's
 
 
 def before(toes: Array, way: Array) -> tuple[Array, Array]:
@@ -55,21 +50,3 @@ def lower(way: Array, reached: Array) -> Array:
     """(T,) how much lower a hip must get for its leg to reach.  way: (T, 3) from the foot to it."""
     across = np.einsum("ti,ti->t", way[:, :2], way[:, :2])
     return np.maximum(way[:, 2] - np.sqrt(np.maximum(reached**2 - across, 0.0)), 0.0)
-
-
-def longest(clips: Array, length: Array | float) -> Array:
-    """How far legs (...,) of a length [m] get from hip to ankle, which in the clip are so far apart: a part of what is
-    left to their length, for straight before the clip's, a knee would wait for it and then snap."""
-    return np.asarray(clips + STRETCH * np.maximum(STRAIGHT * length - clips, 0.0))
-
-
-def raised(hip: Array, ankle: Array, toes: Array, reached: Array, stands: Array | float) -> tuple[Array, Array]:
-    """Where an ankle (T, 3) is whose heel rises as far as its leg needs it to reach so far (T,), and by which turn
-    (T, 4): over toes that stay where they are, as long as the body is before them.
-
-    hip, ankle: (T, 3).  toes: (T, 3) from the ankle.  stands: how firmly the foot does.
-    """
-    before_them, axis = before(toes, hip - ankle)
-    turn = np.clip(steep(hip - ankle - toes, -toes, axis, reached), 0.0, STEEPEST)
-    roll = exp((stands * before_them * turn)[:, None] * axis)
-    return ankle + toes - rotate(roll, toes), roll

@@ -7,12 +7,11 @@ import numpy as np
 
 from . import haste
 from .plan import CLOSED, Span
-from .resample import cubic
 from .rotation import Array
 from .sides import CROSSED, abreast, least, own_room, side
 from .stance import REST, Stance
 from .support import ease, nearest, norm
-from .weight import FORESEEN, Weight
+from .weight import Weight
 
 OUT = 0.01  # [m] that counts as off the clip
 NOTICE = 0.1  # [s] from a blow to the first decision
@@ -25,7 +24,6 @@ BRIEF = 0.15  # [s] that a foot stands at least
 STRIDE, SUNK = 0.5, 0.12  # of a leg's length that it reaches from under the weight, and that hips sink for it
 LIFT, HIGHER, HIGHEST, SHORT = 0.05, 0.12, 0.12, 0.12  # [m] that a step rises, more per metre, at most; and of a leg
 CARRIED = 8.0  # [1/s] pace at which a leg in the air follows its hip: that of the presets' muscles, 1.3 Hz
-MISSES = 0.02  # of its length that a leg may lack to a foot on the ground before that leaves it
 DRAGGED, SUDDEN = 0.018, 0.6  # [m] that a foot rises which a blow knocks off the ground, and power of time by which
 
 
@@ -88,11 +86,6 @@ def stride(stance: Stance, k: int, leg: int) -> float:
     return norm((stance.ankle - stance.hip)[k, leg, :2])
 
 
-def _middle(stance: Stance, k: int, leg: int) -> int:
-    """The sample in the middle of a contact that begins at sample k: until then its leg is to reach."""
-    return (k + min(stance.stays(k, leg), len(stance.times) - 1)) // 2
-
-
 def _within(way: Array, most: float) -> Array:
     """The way (2,), no longer than that."""
     return np.asarray(way * min(1.0, most / max(norm(way), 1e-12)))
@@ -118,8 +111,7 @@ class Lander(Weight):
     """A body whose feet in the air come down where they catch its weight.
 
     knocks: see `Struck`.  across: (L,) bool, feet beyond the other.  clip: the stance before any foot is hastened,
-    hasty: (L,) the sample at which the clip has the one land that was hastened last.  contact: (L,) the sample
-    at which the clip ends a foot's contact, holds: (L,) the one up to which it lasts at least.
+    hasty: (L,) the sample at which the clip has the one land that was hastened last.
     """
 
     def __init__(self, stance: Stance, give: Array, blows: Sequence[Span], knocks: Array) -> None:
@@ -127,7 +119,6 @@ class Lander(Weight):
         legs = len(stance.limbs)
         self.knocks, self.across = knocks, np.zeros(legs, dtype=bool)
         self.clip, self.hasty = stance, np.full(legs, -1)
-        self.contact, self.holds = np.full(legs, -1), np.full(legs, -1)
 
     def aim(self, k: int) -> None:
         """Where the feet that the clip has in the air at sample k are to land, and when."""
@@ -147,25 +138,6 @@ class Lander(Weight):
             if self.across[leg]:
                 self.aside = self.goal[leg] - goal
 
-    def leave(self, k: int) -> None:
-        """Feet that stand in the clip leave the ground sooner from sample k on, where their legs won't reach so long:
-        with the clip's motion, so they stand at least for half of what was left of that as they landed or were hit."""
-        stance = self.stance
-        for leg in map(int, np.flatnonzero(stance.planted[k] & (self.since < 0))):
-            leaves = haste.leaving(stance, k, leg)
-            if self.contact[leg] != (clips := stance.stays(k, leg)):
-                self.contact[leg], self.holds[leg] = clips, (k + clips + 1) // 2
-            if clips == len(stance.times) or norm(self.x - self.feet[leg]) < OUT:
-                continue
-            until = min(leaves, k + int(FORESEEN / self.h))
-            x, v = self.foreseen(k, until)
-            K = np.arange(k, until)
-            way = cubic(stance.times[[k, until]], np.stack((self.x, x)), np.stack((self.v, v)), stance.times[K])
-            late = haste.short(stance, self.clip, K, leg, way, self.feet[leg]) > MISSES * stance.length[leg]
-            at = max(k + int(np.argmax(late)), self.holds[leg])
-            if late.any() and k < at < leaves:
-                self.stance = haste.lifted(self.stance, k, leg, at)
-
     def _leaving_room(self, due: int, leg: int, goal: Array, last: int) -> Array:
         """The goal (2,) of a foot of two, but where it gets round the other again that goes home next, for good."""
         if len(self.feet) != 2 or self.stays:
@@ -183,11 +155,8 @@ class Lander(Weight):
         off = x + v / float(stance.pace[due]) - self.home
         size = norm(off)
         far = part(size) * (1.0 if self.stays else beyond(stance, due, size, self.end - HOME))
-        goal = self.home + far * off + self.knocks[k, leg]
-        lands = self.clip.lands(k, leg)
-        for now, clips in zip((due, _middle(stance, due, leg)), (lands, _middle(self.clip, lands, leg)), strict=True):
-            goal = reached(stance, now, leg, goal, x, stride(self.clip, clips, leg))
-        return goal
+        wide = stride(self.clip, self.clip.lands(k, leg), leg)
+        return reached(stance, due, leg, self.home + far * off + self.knocks[k, leg], x, wide)
 
     def _hasten(self, k: int, leg: int) -> None:
         """A foot in the air lands sooner, by how much nearer the feet are to the capture point then; of two, while the

@@ -45,7 +45,6 @@ class Stance:
     legs [m].  pace: (K,) of the inverted pendulum [1/s].
     parties: legs that step together, so that the others can bear the weight: of four the diagonals, else one by one.
     apart: [m] that feet stay on their own sides of each other.
-    lifted: (K, L) bool, feet that are down in the clip but leave the ground sooner as their legs don't reach, or None.
     toed: (L,) bool, feet that stand on their toes, as those of dogs: no heel meets the ground.
     """
 
@@ -70,23 +69,17 @@ class Stance:
     toed: np.ndarray
     treads: Array
     apart: float
-    lifted: np.ndarray | None = None
 
     def at(self, x: Array, times: Array) -> Array:
         """(T, ...) of samples x (K, ...) at any times (T,) [s], the first and last ones beyond."""
         return hermite(self.times, x, np.clip(times, *self.times[[0, -1]]))
 
     @cached_property
-    def planted(self) -> np.ndarray:
-        """(K, L) bool: down, and not lifted."""
-        return self.down if self.lifted is None else self.down & ~self.lifted
-
-    @cached_property
     def bears(self) -> Array:
-        """(K, L) 0..1: `planted` with a soft way on and off."""
+        """(K, L) 0..1: `down` with a soft way on and off."""
         weight = np.hanning(2 * SHIFTED + 3)[1:-1]
-        landed = self.planted.copy()  # one that is down at a sample has landed since the last
-        landed[:-1] |= self.planted[1:]
+        landed = self.down | np.roll(self.down, -1, axis=0)  # one that is down at a sample has landed since the last
+        landed[-1] = self.down[-1]
         padded = np.pad(1.0 * landed, ((SHIFTED, SHIFTED), (0, 0)), mode="edge")
         windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * SHIFTED + 1, axis=0)
         return np.asarray(windows @ (weight / weight.sum()))
@@ -94,9 +87,9 @@ class Stance:
     @cached_property
     def swings(self) -> Array:
         """(K, L) 0 on the ground, up to 1 in the air, SHIFTED samples from it."""
-        K = np.arange(len(self.planted))[:, None]
-        last = np.maximum.accumulate(np.where(self.planted, K, -len(K)), axis=0)
-        following = np.minimum.accumulate(np.where(self.planted, K, 2 * len(K))[::-1], axis=0)[::-1]
+        K = np.arange(len(self.down))[:, None]
+        last = np.maximum.accumulate(np.where(self.down, K, -len(K)), axis=0)
+        following = np.minimum.accumulate(np.where(self.down, K, 2 * len(K))[::-1], axis=0)[::-1]
         return ramp(np.minimum(K - last, following - K) / SHIFTED)
 
     @cached_property
@@ -131,11 +124,6 @@ class Stance:
         own = self.ankle[k, leg, :2] @ self.grade
         here, there = (int(np.argmin(np.abs(along - at))) for at in (own, own + way @ self.grade))
         return float(self.treads[there, 2] - self.treads[here, 2])
-
-    def tip(self, leg: int) -> Array:
-        """(3,) of a foot's toes, in its frame; the ankle of one that has no heel on the ground to rise."""
-        sole = self.points[self.owner == leg]
-        return np.zeros(3) if self.toed[leg] else np.asarray(sole[np.argmax(np.linalg.norm(sole, axis=-1))])
 
     @cached_property
     def beside(self) -> tuple[np.ndarray, Array, Array]:

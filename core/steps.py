@@ -77,7 +77,6 @@ class Walker(Lander):
         push = push.sum(axis=0)
         self.x, self.v = x + 0.5 * h * push, v + push
         self.aim(k)
-        self.leave(k)
         self._swing(k)
         self._close(k)
 

@@ -52,7 +52,7 @@ def feet(actor, clip, reaction):
         sole = found.points[found.owner == i]
         toes = sole[np.argmax(np.linalg.norm(sole, axis=-1))][None]
         off = (p - own_p)[:, limb.end] + rotate(q[:, limb.end], toes) - rotate(own_q[:, limb.end], toes)
-        down = np.interp(clip.times, found.times, 1.0 * found.planted[:, i]) > 0.999
+        down = np.interp(clip.times, found.times, 1.0 * found.down[:, i]) > 0.999
         held = plan.at(clip.times)[2][:, i] > 0.999
         planted = down & held & ~np.diff(plan.at(clip.times)[1][:, i], axis=0, prepend=0.0).any(axis=-1)
         edges = np.flatnonzero(np.diff(np.pad(1 * planted, 1)))
