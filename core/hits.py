@@ -17,7 +17,7 @@ from .blows import Hit
 from .errors import SituationError
 from .roles import base_role
 from .situation import Situation
-from .topology import LEG
+from .topology import ARM, LEG
 
 # Keys of an entry that change its situation.
 OF_SITUATION = ("impulse", "contact", "along", "drive", "end", "knock_out", "counter", "whip", "dip", "shift",
@@ -167,11 +167,12 @@ def from_entry(entry: dict[str, Any], source: str) -> HitSetting:
 
 
 def _answers(made: HitSetting) -> bool:
-    """Whether velocities leave an answer to the blow: a leg's weight and balance do, and a bone that is told none."""
+    """Whether velocities leave an answer to the blow: a leg's weight and balance do, and where a pose is held an arm
+    that is told none."""
     struck = {made.bone} if made.bone else set(made.situation.hit)
     told = {role for role, bone in made.situation.bones.items() if bone.velocity * bone.multiplier}
-    told |= {"chest"} if "spine" in map(base_role, told) else set()
-    return bool(struck - told or {base_role(role) for role in struck} & set(LEG))
+    limp = {role for role in struck - told if base_role(role) in ARM and made.situation.held}
+    return bool(limp or {base_role(role) for role in struck} & set(LEG))
 
 
 def _check_use(made: HitSetting, table: dict[str, Any], source: str) -> None:

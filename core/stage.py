@@ -300,7 +300,8 @@ class Stage:
                     axis, own = self._axis(q, i, settings[i].angle, blow), self.axes.get(i)
                     rates[i] = rates.get(i, 0.0) + rate * (axis if own is None else own * (own @ axis))
         pulses = [pulse for blow, _ in landing for pulse in blow.felt()]
-        return kicked(self.model, state, rates, pulses, self.situation.coupled)
+        answers = (self.limp if self.base < 0 else np.ones_like(self.moving)) & self.situation.coupled
+        return kicked(self.model, state, rates, pulses, answers)
 
 
 def _nameless(actor: Actor, struck: int, fixed: Mapping[str, str]) -> set[int]:

@@ -17,10 +17,11 @@ from core.pose import Envelope
 from core.progress import run
 from core.react import react
 from core.rotation import angle, rotate
-from core.situation import BoneSetting, named
+from core.situation import BoneSetting, dump, named
 from core.stage import Stage
 
 from .figures import HUMAN, build
+from .test_hanging import told
 from .test_react import actor_of, clip_of, hit_on, standing
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs" / "strengths.md"
@@ -114,16 +115,20 @@ def test_velocities_of_a_leg_have_a_strength_and_a_direction(tmp_path):
 
 
 def test_velocities_leave_what_they_do_not_tell_to_the_blow(tmp_path, actor, clip):
-    """The document tells an upper arm none that is hit from the side."""
-    text = '[[hits]]\nsituation = "shoulder_inside"\ndrive = "velocities"\nimpulse = {}'
+    """The document tells an upper arm none that is hit from the side; where no pose is held nothing answers to it."""
+    path = tmp_path / "side.toml"
+    path.write_text(dump(told("shoulder_inside")), encoding="utf-8")
     arm, swung = actor.first("upper_arm.L"), []
     for impulse in (1.0, 20.0):
-        (made,) = read(tmp_path, text.format(impulse))
-        stage = Stage(actor, clip, [(made.situation, Hit(25.0, direction=np.array([0.0, 1.0, 0.0])))], {}, {})
+        (made,) = read(tmp_path, f'[[hits]]\nsituation = "{path.as_posix()}"\nimpulse = {impulse}')
+        hit = Hit(25.0, direction=np.array([0.0, 1.0, 0.0]))
+        stage = Stage(actor, clip, [(made.situation, hit)], {}, {})
         reference = stage.reference(stage.start, 1, 0.01, 0.01)
         before = reference.state(0)
         swung.append(stage.kicked(before, stage.start, reference).twist[arm])
     assert np.linalg.norm(swung[1] - swung[0]) > 1.0  # [rad/s] of 19 N s near its shoulder
+    with pytest.raises(SituationError, match="no effect"):
+        read(tmp_path, '[[hits]]\nsituation = "shoulder_inside"\ndrive = "velocities"\nimpulse = 9')
 
 
 def test_a_file_that_is_not_there(tmp_path):

@@ -88,10 +88,10 @@ def velocity(model, state, body, actor):
     return point_jacobian(model, kin, body, end) @ model.coordinates(state.twist)
 
 
-def test_where_bones_do_not_feel_each_other_nothing_answers(body, rng):
+def test_what_does_not_answer_starts_with_nothing(body, rng):
     model, state, _ = body
     rate = rng.normal(size=3)
-    after = kicked(model, state, {3: rate}, [], coupled=False)
+    after = kicked(model, state, {3: rate}, [], np.zeros(model.n, dtype=bool))
     np.testing.assert_array_equal(np.flatnonzero((after.twist != state.twist).any(axis=1)), [3])
     np.testing.assert_allclose(after.twist[3, :3] - state.twist[3, :3], rate)
-    assert kicked(model, state, {}, []) is state
+    assert kicked(model, state, {}, [], np.ones(model.n, dtype=bool)) is state
