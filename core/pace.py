@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .blows import Blow
+from .plan import UNSEEN
 from .simulate import Run
 from .stage import HALVINGS, SUBSTEP
 
@@ -18,6 +19,7 @@ APART, WHOLE = 0.08, 0.3  # [rad] most turn of a body in a sub-step, off the cli
 FINEST = SUBSTEP * 0.5**HALVINGS - 1e-9  # [s] for turns that are too fast
 LAST_RESORT = FINEST / 8.0  # [s] where all else breaks down
 PULSE, QUARTER = 24, 2  # sub-steps that a contact is to have, as far as two halvings go
+ASLEEP = np.radians(0.05), UNSEEN  # [rad, m] shown of a deviation that is not worth going on for
 FRESH = 0.1  # [s] after a contact, in which the body doesn't fall asleep
 TAIL = (1.0, 1.2)  # [s] after the last contact, from where on calm sub-steps are twice and four times as long
 

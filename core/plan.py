@@ -14,6 +14,7 @@ from .rotation import Array
 from .stance import Stance
 from .support import ease
 
+UNSEEN = 1e-4  # [m] that nobody sees
 CLOSE, CLOSED = 0.55, 0.2  # [s] before the end from where on what is left off fades, and when nothing is left
 
 

@@ -19,7 +19,7 @@ from .dynamics import forward, forward_light
 from .footing import Footing
 from .hanging import Hung, hang
 from .model import Model
-from .pace import FRESH, Pace
+from .pace import ASLEEP, FRESH, Pace
 from .progress import portion
 from .reference import to_joints, to_world
 from .resample import hermite
@@ -29,8 +29,6 @@ from .skeleton import Clip
 from .stage import Stage
 
 __all__ = ["Hit", "Reaction", "react"]
-
-ASLEEP = np.radians(0.05), 1e-4  # [rad, m] shown of a deviation that is not worth going on for
 
 
 class Then(Protocol):

@@ -14,7 +14,7 @@ from . import landing
 from .dip import dip
 from .haste import off
 from .landing import OUT, Lander
-from .plan import CLOSED, Move, Plan, Span, Struck, closing
+from .plan import CLOSED, UNSEEN, Move, Plan, Span, Struck, closing
 from .rotation import Array
 from .sides import abreast, side
 from .stance import Stance
@@ -37,7 +37,7 @@ class Walker(Lander):
     push: (B, K, 2) change of the weight's velocity by each blow in each sample [m/s].  struck: what blows do to legs.
     blows: in order.  What happens before a blow doesn't know of it.
     rise: (L,) to which a step goes [m], swept: (L,) bool, one that a blow began.  pull: (2,) the ground's [m/s^2].
-    swing: [s] that a step takes.  lost: [s] when the balance was.
+    swing: [s] that a step takes.  lost: [s] when the balance was.  calm: the last sample in which a blow does anything.
     """
 
     def __init__(self, stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> None:
@@ -47,6 +47,8 @@ class Walker(Lander):
         self.rise, self.swept, self.pull = np.zeros(legs), np.zeros(legs, dtype=bool), np.zeros(2)
         self.moves: list[Move] = []
         self.swing = max(SWING * float(np.sqrt(stance.length.mean() / LEG)), BRISK)
+        stirs = push.any(axis=(0, 2)) | (struck.weak > 0.0).any(axis=1) | struck.knocks.any(axis=(1, 2))
+        self.calm = max([int(np.flatnonzero(stirs).max(initial=0)), *(sweep.due for sweep in struck.sweeps)])
         self.lost: float | None = None
         self.astray = False  # not home when the end comes near
 
@@ -123,6 +125,15 @@ class Walker(Lander):
         """Whether nothing will be off home any more from sample k on."""
         later = any(blow.start > self.stance.times[k] + 1e-6 for blow in self.blows)
         return not later and k > self.sample(self.end - CLOSED) and bool((self.since < 0).all())
+
+    def is_over(self, k: int) -> bool:
+        """Whether nobody sees what will be off the clip from sample k on, before the end closes it."""
+        if k <= self.calm or self.home.any() or (self.since >= 0).any() or self.closing(k)[0] < 1.0:
+            return False
+        pace = float(self.stance.pace[k])
+        goals = self.goal[self.due >= 0]
+        off = (self.x, self.v / pace, self.place, self.velocity / pace, goals)
+        return max(float(np.abs(way).max(initial=0.0)) for way in off) < UNSEEN
 
     def _land(self, k: int) -> None:
         """Feet that come down at this sample."""
@@ -282,6 +293,12 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
     for k in range(int(np.searchsorted(stance.times, blows[0].start - 1e-6)), K):
         if walker.is_home(k):
             shift[k:, :2], feet[k:] = walker.x, walker.place
+            break
+        if walker.is_over(k):
+            left = np.array([walker.closing(later)[0] for later in range(k, K)])
+            fades = (left * np.exp(-stance.pace[k] * (stance.times[k:] - stance.times[k])))[:, None]
+            shift[k:, :2], feet[k:] = fades * walker.x, fades[..., None] * walker.place
+            rate[k:], speed[k:] = -stance.pace[k] * shift[k:], -stance.pace[k] * feet[k:]
             break
         shift[k, :2], feet[k] = walker.x, walker.place
         lift[k], rising = walker.lift(k)
