@@ -24,7 +24,7 @@ STRETCH = 0.6  # part of what the clip's leg leaves of that which one off it tak
 SOFT = 0.3  # of how far hip and foot are off the clip's: as wide is the way into a stretched leg
 DEEPEST = 0.06  # [m] that the pelvis sinks at most for legs that don't reach and whose heels can't rise
 RISE, SOFTER, STEEPEST = 0.3, 0.065, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
-LED = 0.1  # part of their muscles that legs keep which stand where more than two do
+LED = 0.1  # part of their muscles that legs keep which stand
 SLANTED = 2.0  # times what its leg misses that a foot is lifted at most: a leg near level would ask for any height
 FIND = 0.3  # [s] after landing in which the pelvis finds back into its range
 EASY = 0.05  # of what holds a heel down, where the body is before its foot
@@ -66,12 +66,13 @@ class Footing:
         return 1.0 - linear(self.stance.times, 1.0 * self.stance.flies, times)
 
     def tone(self, times: Array, bodies: int) -> Array:
-        """(T, n) what is left of the muscles of bodies: where more than two feet stand, the legs that nothing strikes
-        give way to the plan, which has the ground's force already; theirs would brake the weight once more."""
+        """(T, n) what is left of the muscles of bodies: legs that stand give way to the plan, which has the ground's
+        force already; theirs would brake the weight once more.  Where a leg is struck, the others bear the body for it
+        and stay taut."""
         out = np.ones((len(times), bodies))
-        if len(self.stance.limbs) > 2:
-            for limb, part in zip(self.stance.limbs, self._stands(times).T, strict=True):
-                out[:, [limb.upper, limb.lower, limb.end]] = 1.0 - (1.0 - LED) * part[:, None]
+        whole = linear(self.stance.times, 1.0 * np.all(~self.struck, axis=1), times)
+        for limb, part in zip(self.stance.limbs, self._stands(times).T, strict=True):
+            out[:, [limb.upper, limb.lower, limb.end]] = 1.0 - (1.0 - LED) * (whole * part)[:, None]
         return out
 
     def _stands(self, times: Array) -> Array:

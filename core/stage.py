@@ -124,7 +124,7 @@ class Stage:
     def _impedance(self, blow: Blow, led: bool) -> Array | None:
         """(n, 6, 6) what muscles add to the inertia that a blow meets which lasts; None for one that doesn't.
 
-        They have the tone that all blows leave when it lands; what legs lose that give way isn't known yet.
+        They have the tone that all blows leave when it lands; what legs lose that stand or give way isn't known yet.
         led: whether the base travels with the weight: then nothing holds it to the world while the contact lasts.
         """
         if not blow.lasting:

@@ -229,7 +229,7 @@ def test_a_walk_that_was_pushed_steps_aside_and_is_back_in_phase(skeleton):
     assert np.linalg.norm(p - own, axis=-1)[clip.times > reaction.start + 2.5].max() < 0.01
 
 
-@pytest.mark.parametrize(("clip", "heels", "early"), [(clip_of, (0.0, 0.02), 0.006), (standing, (0.005, 0.1), 0.012)])
+@pytest.mark.parametrize(("clip", "heels", "early"), [(clip_of, (0.0, 0.02), 0.0065), (standing, (0.005, 0.1), 0.012)])
 def test_planted_feet_keep_their_toes_where_they_are(skeleton, clip, heels, early):
     """Over a whole contact they slip by less than a hundredth of a millimetre on the moving ground, of which the issue
     allows 5 mm, wherever they were put.  A leg that doesn't reach comes down late, or leaves early: this is no slip.

@@ -185,33 +185,45 @@ def test_dogs_stand_on_their_toes_and_have_no_heel_to_raise():
     assert [tip == 0.0 for tip in tips] == found.toed.tolist()
 
 
+def _weights_way(reaction, clip):
+    """How far the weight goes along the blow at most, and how far its plan has it [m]."""
+    (_, p), (_, own) = reaction.poses(clip), reaction.actor.canonical(clip)
+    mass = reaction.actor.masses.mass[reaction.actor.order]
+    went = (((p - own) * mass[:, None]).sum(axis=1) / mass.sum()) @ reaction.direction
+    return went.max(), (reaction.footing.plan.shift @ reaction.direction).max()
+
+
 def test_a_standing_animal_is_braked_by_its_plan_and_not_by_its_legs_as_well(dog):
     """Pushed along its backbone its weight goes as far as the pendulum has it; four legs' own muscles would stop it at
     two thirds of that.  Knees bend with it; straight forelegs keep it back a little as it sits back."""
     clip = standing(dog)
     reaction = hit_on(dog, "breast_push", clip=clip, hit=Hit(25.0))
+    went, planned_way = _weights_way(reaction, clip)
+    assert 0.75 * planned_way < went < 1.1 * planned_way
     (_, p), (_, own) = reaction.poses(clip), reaction.actor.canonical(clip)
-    mass = reaction.actor.masses.mass[reaction.actor.order]
-    went = (((p - own) * mass[:, None]).sum(axis=1) / mass.sum()) @ reaction.direction
-    planned_way = (reaction.footing.plan.shift @ reaction.direction).max()
-    assert 0.75 * planned_way < went.max() < 1.1 * planned_way
     feet = [limb.end for limb in reaction.footing.stance.limbs]
     assert np.abs(p - own)[:, feet].max() < 1e-3
 
 
-def test_a_leg_that_is_struck_keeps_its_own_muscles(dog):
-    """Those that stand and aren't give theirs to the plan; humans' legs are as they were."""
-    clip = standing(dog)
-    footing = Stage(actor_of(dog), clip, [(named("leg_back"), Hit(25.0))], {}, {}).footing
-    tone = footing.tone(np.array([1.05, 1.3]), 40)
-    struck_leg = next(limb for limb, lost in zip(footing.stance.limbs, footing.missing.T, strict=True) if lost.any())
-    for limb in footing.stance.limbs:
-        assert np.allclose(tone[:, limb.upper], 1.0 if limb is struck_leg else 0.1, atol=1e-6)
-    unsunk = Stage(actor_of(dog), clip, [(named("leg_back").with_changes(dip=0.0), Hit(25.0))], {}, {}).footing
-    np.testing.assert_allclose(unsunk.tone(np.array([1.05, 1.3]), 40), tone, atol=1e-6)  # whatever shows of its dip
+def test_legs_that_stand_give_their_muscles_to_the_plan_but_where_one_is_struck(dog):
+    """Legs of a dog and of a human that nothing strikes keep a tenth; where a leg is struck, the others bear for it."""
+    t, human = np.array([1.05, 1.3]), build(skin=True)
+    for body, pushed in ((dog, "breast_push"), (human, "chest_back")):
+        for situation, left in ((pushed, 0.1), ("leg_back", 1.0)):
+            footing = Stage(actor_of(body), standing(body), [(named(situation), Hit(25.0))], {}, {}).footing
+            tone = footing.tone(t, len(body.names))
+            legs = [body for limb in footing.stance.limbs for body in (limb.upper, limb.lower, limb.end)]
+            np.testing.assert_allclose(tone[:, legs], left, atol=1e-6)
+            np.testing.assert_array_equal(np.delete(tone, legs, axis=1), 1.0)
+
+
+def test_a_standing_humans_weight_goes_as_far_as_its_plan_has_it():
+    """Pushed back at the pelvis; legs that kept their muscles stopped it at four fifths of that."""
     human = build(skin=True)
-    stage = Stage(actor_of(human), standing(human), [(named("chest_back"), Hit(25.0))], {}, {})
-    assert (stage.footing.tone(np.array([1.05]), 40) == 1.0).all()
+    clip, hit = standing(human), Hit(25.0, bone="pelvis", impulse=28.0, contact=0.01)
+    reaction = hit_on(human, "chest_back", hit, clip, direction=(0.0, -1.0, 0.0))
+    went, planned_way = _weights_way(reaction, clip)
+    assert 0.9 * planned_way < went < 1.1 * planned_way
 
 
 def test_muscles_know_nothing_of_a_later_blow_on_their_leg(dog):
