@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from . import chroot, environments, extension, host
 
-STAGE_TIMEOUT = 900  # seconds; a stage that takes longer hangs
+STAGE_TIMEOUT = 1500  # seconds; a stage that takes longer hangs: on a quiet machine the longest takes 500
 AT_ONCE = 2  # stages; most machines that run this have two cores
 NO_TESTS = "collected no tests"
 FIND_PYTEST = """

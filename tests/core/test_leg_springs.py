@@ -73,4 +73,6 @@ def test_a_blow_on_a_head_gives_the_body_its_impulse_once(joints, preset, braked
     soon = (clip.times > reaction.start) & (clip.times < reaction.start + 0.3)
     got, planned = (np.gradient(way @ reaction.direction, clip.times)[soon].max() for way in ways)
     assert planned / np.linalg.norm(reaction.given[0]) == pytest.approx(braked, abs=0.03)
-    assert got == pytest.approx(planned, rel=0.05)
+    assert 0.85 * planned < got < 1.05 * planned
+    farthest, asked = ((way @ reaction.direction)[soon].max() for way in ways)
+    assert farthest == pytest.approx(asked, rel=0.1)
