@@ -129,7 +129,7 @@ class DYNAMICS_OT_apply_hit_reaction(Solving, Operator):
         """With the impulse and the gain given; what the redo panel only shows is not given."""
         impulse, gain = settings.plain(self.impulse), settings.plain(self.gain)
         if "impulse" in given and not (self.shown and impulse == settings.plain(hit.real)):
-            own = hit.situation.with_changes(impulse=impulse, gain=gain if "gain" in given else 1.0)
+            own = hit.situation.with_changes(impulse=impulse, gain=gain if "gain" in given else 1.0, foreleg=1.0)
             hit = replace(hit, situation=own, strength="", striker=None, angular=None, gain=None)
         elif "gain" in given:
             hit = replace(hit, situation=hit.situation.with_changes(gain=gain), gain=None if hit.gain is None else gain)

@@ -5,7 +5,7 @@ from bpy.types import Panel, UIList
 
 from ..core import strength as strengths
 from ..core.blows import repetition
-from . import checks, settings, timing
+from . import checks, figures, settings, timing
 from .panel_tools import SubPanel, split
 
 AXES = {"FIGURE": ("Left", "Forward", "Up"), "WORLD": ("X", "Y", "Z")}
@@ -127,8 +127,16 @@ def _felt(holder):
         return ""
     own = strengths.presets().get(holder.strength)
     real = holder.impulse if own is None else own.impulse
-    where = "" if own is None or holder.kind == "RADIAL" else " on a chest"
+    where = "" if holder.kind == "RADIAL" else _on_forelegs(holder, real) if own is None else " on a chest"
     return "{:.3g} × {:.3g} = {:.3g} N s{}".format(real, holder.gain, real * holder.gain, where)
+
+
+def _on_forelegs(holder, real):
+    """What an animal's forelegs get of the situation's own strength, where that is something else."""
+    figure, times = figures.known(holder.id_data), settings.foreleg(holder)
+    if figure is None or figure.kind != "quadruped" or times == 1.0:
+        return ""
+    return ", {:.3g} on a foreleg".format(times * real * holder.gain)
 
 
 def repeated(armature, holder):

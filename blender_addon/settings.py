@@ -142,6 +142,14 @@ def followed(group):
     return {name: curve for name, curve in curves.items() if plain(getattr(group, name)) == plain(begins(curve))}
 
 
+def foreleg(group):
+    """Times which the strength of the loaded situation counts on an arm that bears the body."""
+    try:
+        return _document(group).foreleg
+    except SituationError:
+        return 1.0
+
+
 def _document(group):
     if not group.document:
         return situations.named(FIRST if group.situation == CUSTOM else group.situation)

@@ -41,7 +41,7 @@ class Footing:
 
     base: the pelvis.
     missing: (K, L) force that the legs don't carry any more [N], at the stance's samples.
-    struck: (K, L) bool, which of them a blow has struck by then.
+    struck: (K, L) 0..1, how far a blow has struck them by then.
     fell: whether a blow was stronger than feet can catch, so that the plan is of a weaker one.
     """
 
@@ -49,7 +49,7 @@ class Footing:
     plan: Plan
     base: int
     missing: Array
-    struck: np.ndarray
+    struck: Array
     fell: bool = False
 
     @property
@@ -70,7 +70,7 @@ class Footing:
         force already; theirs would brake the weight once more.  Where a leg is struck, the others bear the body for it
         and stay taut."""
         out = np.ones((len(times), bodies))
-        whole = linear(self.stance.times, 1.0 * np.all(~self.struck, axis=1), times)
+        whole = linear(self.stance.times, 1.0 - self.struck.max(axis=1), times)
         for limb, part in zip(self.stance.limbs, self._stands(times).T, strict=True):
             out[:, [limb.upper, limb.lower, limb.end]] = 1.0 - (1.0 - LED) * (whole * part)[:, None]
         return out
@@ -78,7 +78,7 @@ class Footing:
     def _stands(self, times: Array) -> Array:
         """(T, L) how far legs stand that nothing strikes."""
         bears = self.stance.at(self.stance.bears, times)
-        spared = linear(self.stance.times, 1.0 * ~self.struck, times)
+        spared = linear(self.stance.times, 1.0 - self.struck, times)
         return np.clip(bears * self.plan.at(times)[2] * spared, 0.0, 1.0)
 
     def upright(self, times: Array) -> Array:

@@ -158,7 +158,7 @@ def from_entry(entry: dict[str, Any], source: str) -> HitSetting:
         whole = situations.named(named) if isinstance(named, str) else situations.from_table(named, source)
         chosen = situations.changed(whole, table, source)
         if "impulse" in table:
-            chosen = chosen.with_changes(gain=1.0)
+            chosen = chosen.with_changes(gain=1.0, foreleg=1.0)
         made: HitSetting = tables.build(HitSetting, entry, source, situation=chosen)
     except SituationError as error:
         raise SituationError(f"{error}" if source in str(error) else f"{source}: {error}") from None

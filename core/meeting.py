@@ -1,10 +1,11 @@
 """What a body takes of a thing that strikes it with a mass: what the part that it hits opposes, and, as long as the
-contact lasts, what lies behind that part."""
+contact lasts, what lies behind that part; and of a situation's own strength, which is told for arms that hang."""
 
 from dataclasses import replace
 
 import numpy as np
 
+from . import stance, struck
 from .actor import Actor
 from .blows import Blow
 from .dynamics import Kinematics, effective_inverse, kinematics
@@ -28,11 +29,15 @@ def met(blow: Blow, actor: Actor, model: Model, moment: State, Z: Array | None =
     CHEST the whole impulse.  While a contact lasts muscles bring in the rest of the body, all of it when it lasts TAUT:
     impulses of contacts that do are those on a whole body, so no part takes more.  An arm gives way to them, then the
     trunk takes them.  Before that both come in little by little, for what is over at once is told for a chest alone.
+    An arm on which the body stands takes what the situation says of forelegs instead: a shoulder that hangs goes
+    with the half of the body above its hips, one that stands with all of it.
     Z: (n, 6, 6) joint impedances of `Blow.lasting`.
     """
     mass = blow.hit.mass
-    if mass is None or blow.origin is not None:
+    if blow.origin is not None or blow.hit.has_own_strength and mass is None:
         return blow
+    if mass is None:
+        return replace(blow, taken=blow.situation.foreleg) if _on_foreleg(actor, blow.struck) else blow
     kin = kinematics(model, moment)
     whole = 1.0 / float(model.inertia[:, 5, 5].sum())
     speed = 1.0 / mass + whole + (1.0 / CHEST - whole) / (1.0 + blow.lasting / TAUT)  # [m/s] per newton second
@@ -56,6 +61,12 @@ def met(blow: Blow, actor: Actor, model: Model, moment: State, Z: Array | None =
     more = joined * (1.0 - late) * max(given(behind, presses) - own, 0.0)
     place = kin.R[behind].T @ (presses - kin.position()[behind])
     return replace(blow, taken=own + more, passed=more / (own + more), behind=(behind, place))
+
+
+def _on_foreleg(actor: Actor, body: int) -> bool:
+    """Whether a body belongs to an arm on which this figure stands."""
+    forelegs = (limb for limb in stance.legs(actor) if base_role(actor.roles[limb.end]) == "hand")
+    return any(body in struck.bodies(actor, limb) for limb in forelegs)
 
 
 def _behind(actor: Actor, kin: Kinematics, struck: int, at: Array) -> tuple[int, Array]:

@@ -41,7 +41,7 @@ class Struck:
 
     weak: (K, L) what each has lost of its strength.  sinks: (K, L) the same for how far the body sinks, times the
     artist's gain.  hold: (K, L) how firmly each foot is kept to its place, 0 = not at all.  knocks: (K, L, 2) how far
-    off its goal a foot in the air lands [m].  hit: (K, L) bool, whether a blow has struck it by then.  sweeps: feet
+    off its goal a foot in the air lands [m].  hit: (K, L) 0..1, how far a blow has struck it by then.  sweeps: feet
     that are knocked off the ground.
     """
 
@@ -49,13 +49,13 @@ class Struck:
     sinks: Array
     hold: Array
     knocks: Array
-    hit: np.ndarray
+    hit: Array
     sweeps: tuple[Sweep, ...] = ()
 
     @classmethod
     def nothing(cls, shape: tuple[int, ...]) -> "Struck":
         """Legs (K, L) that nothing strikes."""
-        return cls(np.zeros(shape), np.zeros(shape), np.ones(shape), np.zeros((*shape, 2)), np.zeros(shape, dtype=bool))
+        return cls(np.zeros(shape), np.zeros(shape), np.ones(shape), np.zeros((*shape, 2)), np.zeros(shape))
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,7 @@ class Situation:
     hit: roles that can take the blow, the first one the rig has is taken.  along: 0 at its head, 1 at its end.
     direction: of the blow, [left, forward, up] of the figure.  contact: [s].
     impulse: [N s] that the real thing gives.  gain: times which the blow exaggerates that, as films do.
+    foreleg: times which it gives that to an arm on which the body stands, see `meeting`.
     drive: "impulse" (the blow is a force) or "velocities" (the document's initial velocities of `bones`; legs and
     balance answer to the impulse all the same).
     simulate: roles that move by themselves; support: roles that give way below them, left out where the rig forbids it.
@@ -79,6 +80,7 @@ class Situation:
     direction: tuple[float, float, float]
     impulse: float
     gain: float = 1.0
+    foreleg: float = 1.0
     along: float = 0.5
     contact: float = 0.05
     drive: str = "impulse"
@@ -109,7 +111,7 @@ class Situation:
         ranges = {"contact": (1e-3, 2.0), "frequency": (0.0, 200.0), "ratio": (0.0, 100.0), "tone": (0.0, 10.0)}
         ranges |= {"taper": (0.1, 10.0), "falloff": (0.0, 1.0)}
         ranges |= {"recovery": (0.0, 60.0), "share": (0.0, 1.0), "base_frequency": (0.0, 200.0), "impulse": (-1e6, 1e6)}
-        ranges |= {"along": (-10.0, 10.0), "gain": (0.0, 1000.0)}
+        ranges |= {"along": (-10.0, 10.0), "gain": (0.0, 1000.0), "foreleg": (0.0, 100.0)}
         ranges |= {"knock_out": (0.02, 2.0), "counter": (0.0, 3.0), "whip": (0.0, 3.0)}
         ranges |= {"dip": (0.0, 3.0), "shift": (0.0, 3.0)}
         what = f"Situation '{self.name}'"

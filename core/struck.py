@@ -30,7 +30,7 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
     """Of several blows, each with its pulses."""
     knocks = np.zeros((*found.down.shape, 2))
     weak, sinks, hold = np.zeros(found.down.shape), np.zeros(found.down.shape), np.ones(found.down.shape)
-    hit, sweeps = np.zeros(found.down.shape, dtype=bool), list[Sweep]()
+    hit, sweeps = np.zeros(found.down.shape), list[Sweep]()
     h = float(found.times[1] - found.times[0])
     for n, (blow, own) in enumerate(zip(blows, pulses, strict=True)):
         since = found.times - blow.start - min(n, 1) * h  # later ones a sample later: nothing shows before the blow
@@ -42,9 +42,9 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
             if blow.struck not in bodies(actor, limb):
                 continue
             lever = _lever(actor, blow, limb)
-            hit[:, i] |= since > -1e-6
-            strong = _strong(own) * lever
-            lost = _strong(own) * _weakened(found, blow, since, k, i)
+            hit[:, i] = np.maximum(hit[:, i], lever * (since > -1e-6))
+            strong = lever * _strong(own)
+            lost = strong * _weakened(found, blow, since, k, i)
             weak[:, i] = np.maximum(weak[:, i], lost)
             sinks[:, i] = np.maximum(sinks[:, i], blow.situation.dip * lost)
             lands = found.lands(k, i)
@@ -85,8 +85,8 @@ def _strong(pulses: Sequence[Pulse]) -> float:
 
 
 def _lever(actor: Actor, blow: Blow, limb: Limb) -> float:
-    """How far a blow on a leg flings its foot by its lever about the hip: all the way from the middle of the thigh on,
-    not at all at the hip itself, where the trunk takes the push."""
+    """How far a blow on a leg is one on the leg, by its lever about the hip: all of it from the middle of the thigh on,
+    nothing at the hip itself, where the trunk takes the push."""
     if blow.struck != limb.upper:
         return 1.0
     axis = actor.axis[limb.upper]

@@ -3,7 +3,15 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import aiming, memory, panels_hits, recipe, settings
+from bl_ext.user_default.parametric_dynamics.blender_addon import (
+    aiming,
+    figures,
+    files,
+    memory,
+    panels_hits,
+    recipe,
+    settings,
+)
 from bl_ext.user_default.parametric_dynamics.core import situation as situations
 from bl_ext.user_default.parametric_dynamics.core import strength as strengths
 from mathutils import Vector
@@ -375,3 +383,22 @@ class TestCursor:
         bpy.context.scene.cursor.location = (0.0, -3.0, 1.4)
         OPS.use_cursor(target="DIRECTION")
         assert differences(state, file_state()) == []
+
+
+def test_an_animals_panel_says_what_a_foreleg_gets(fresh_scene, data):
+    """Strengths for arms count twice there, but an impulse that is given to the operator is taken as it is."""
+    name = files.open_input(data / "1_game_characters/khronos/Fox.glb").armature
+    fox = bpy.data.objects[name]
+    holder = fox.parametric_dynamics
+    assert panels_hits._felt(holder) == "8 × 3.5 = 28 N s"  # nobody has looked what kind of figure it is
+    figures.find_out(bpy.context, fox, {})
+    assert panels_hits._felt(holder) == "8 × 3.5 = 28 N s, 56 on a foreleg"
+    holder.situation = "chest_front"
+    assert panels_hits._felt(holder) == "14 × 3.5 = 49 N s"
+    holder.situation, holder.strength = "shoulder_front", "punch"
+    assert panels_hits._felt(holder).endswith("N s on a chest")
+    bpy.context.view_layer.objects.active = fox
+    holder.situation = "shoulder_front"
+    assert OPS.apply_hit_reaction(impulse=30.0) == {"FINISHED"}
+    made = recipe.loads(fox.parametric_dynamics_reactions[0].recipe).hits[0].situation
+    assert made == situations.named("shoulder_front").with_changes(impulse=30.0, gain=1.0, foreleg=1.0)

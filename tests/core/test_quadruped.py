@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core import ik, stance, struck, weight
+from core import hits, ik, stance, struck, weight
 from core.quality.motion import RATE
 from core.react import Hit
 from core.reference import to_joints
@@ -65,7 +65,7 @@ def test_an_animal_answers_a_push_after_fifty_milliseconds(dog):
 
 @pytest.mark.parametrize("along, part", [(0.0, 0.0), (0.25, 0.5), (0.9, 1.0)])
 def test_a_blow_at_the_hip_leaves_the_foot_where_it_stands(dog, along, part):
-    """The trunk takes it: a shoulder is the hip of a front leg."""
+    """The trunk takes it, and the leg keeps its strength: a shoulder is the hip of a front leg."""
     actor = actor_of(dog)
     clip = standing(dog)
     stage = Stage(actor, clip, [(named("shoulder_outside"), Hit(25.0, impulse=50.0, along=along))], {}, {})
@@ -74,6 +74,36 @@ def test_a_blow_at_the_hip_leaves_the_foot_where_it_stands(dog, along, part):
     assert struck._lever(actor, blow, limb) == pytest.approx(part, abs=1e-9)
     assert plan.hold[:, limbs.index(limb)].min() >= 1.0 - part - 1e-9
     assert any(move.start == stage.start for move in plan.moves) == (part >= 0.5)
+    given_way = stage.footing.missing[:, limbs.index(limb)].max()
+    wholly = Stage(actor, clip, [(named("shoulder_outside"), Hit(25.0, impulse=50.0, along=0.9))], {}, {}).footing
+    assert given_way == pytest.approx(part * wholly.missing.max(), rel=1e-9) and wholly.missing.max() > 50.0
+    quiet = Stage(actor, clip, [(named("chest_back"), Hit(25.0, impulse=50.0))], {}, {}).footing
+    after = np.array([stage.start + 0.1])
+    others = [i for other in limbs if other is not limb for i in (other.upper, other.lower, other.end)]
+    led = quiet.tone(after, len(actor.names))[:, others]  # a body whose leg isn't struck is led by its plan alone
+    np.testing.assert_allclose(
+        stage.footing.tone(after, len(actor.names))[:, others], part + (1.0 - part) * led, atol=1e-9
+    )
+
+
+def test_an_arm_that_bears_the_body_takes_what_a_situation_says_of_forelegs(dog):
+    """A shoulder's strengths are those of arms that hang; what a hit says itself is taken as it is."""
+
+    def given(figure, name, hit, **changes):
+        stage = Stage(actor_of(figure), standing(figure), [(named(name).with_changes(**changes), hit)], {}, {})
+        return np.linalg.norm(stage.given[0])
+
+    hit, human = Hit(25.0), build(skin=True)
+    for name, arms in (("shoulder_front", 28.0), ("shoulder_back", 23.2), ("shoulder_punch", 0.7 * 34.0)):
+        assert given(human, name, hit) == pytest.approx(arms)
+        assert given(dog, name, hit) == pytest.approx(2.0 * arms)
+        assert given(dog, name, hit, foreleg=1.0) == pytest.approx(arms)
+    assert given(dog, "shoulder_front", Hit(25.0, bone="Spine2")) == pytest.approx(28.0)
+    assert given(dog, "leg_front", hit) == pytest.approx(56.0)
+    assert given(dog, "shoulder_front", Hit(25.0, impulse=30.0)) == pytest.approx(30.0)
+    plain = hits.from_entry({"situation": "shoulder_front", "impulse": 30.0}, "here")
+    stage = Stage(actor_of(dog), standing(dog), [(plain.situation, plain.hit(25.0))], {}, {})
+    assert np.linalg.norm(stage.given[0]) == pytest.approx(30.0)
 
 
 def test_in_the_air_an_ankle_goes_with_its_leg():
