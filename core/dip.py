@@ -10,14 +10,15 @@ import numpy as np
 
 from .plan import Span, Struck, closing
 from .rotation import Array
-from .stance import Stance
+from .stance import Stance, bearing
 
 DEPTH = 0.35  # of a leg's length that a body would sink at last on legs that carry nothing
 
 
 def missing(stance: Stance, sinks: Array) -> Array:
     """(K, L) part of the weight that legs don't carry any more: what they have lost of their share."""
-    return np.asarray(sinks * stance.down / np.maximum(stance.down.sum(axis=1, keepdims=True), 1))
+    bear = bearing(stance.down, stance.low) & stance.down.any(axis=1, keepdims=True)
+    return np.asarray(sinks * bear / np.maximum(bear.sum(axis=1, keepdims=True), 1))
 
 
 def dip(stance: Stance, struck: Struck, blows: Sequence[Span]) -> tuple[Array, Array, Array]:

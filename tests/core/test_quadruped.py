@@ -1,11 +1,12 @@
 """Four feet: contacts of feet that skid, weight over few feet, blows at the hip, and the time until muscles answer."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from core import hits, ik, stance, struck, weight
+from core import dip, hits, ik, stance, struck, weight
 from core.quality.motion import RATE
 from core.react import Hit
 from core.reference import to_joints
@@ -18,6 +19,7 @@ from .test_balance import planned
 from .test_react import actor_of, clip_of, hit_on, standing
 
 SECONDS = np.arange(60) / RATE
+LEGS = ("1111 1111", "1100 1111", "1000 1001", "1000 1000", "0000 1001")  # which stand, which are near the ground
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +50,20 @@ def test_weight_rests_on_what_is_near_the_ground_where_too_few_feet_stand():
         assert "".join(str(int(x)) for x in told) == bears
     two = np.array([[True, False], [False, False]])
     assert (stance.bearing(two, np.array([True, True])) == [[True, False], [True, True]]).all()
+
+
+def test_what_is_near_the_ground_bears_beside_a_weak_leg(dog):
+    """Where it alone stands of four, its part of the weight is that of those that bear it, in the plan and in what is
+    simulated; where none stands nothing is missing."""
+    found = stance.read(actor_of(dog), standing(dog), 1.0)
+    weak = np.ones(found.down.shape)
+    legs = [[np.array([c == "1" for c in some]) for some in each.split()] for each in LEGS]
+    parts = [dip.missing(replace(found, down=weak * down > 0, low=weak * low > 0), 0.6 * weak)[30] for down, low in legs]
+    np.testing.assert_allclose(parts[0], [0.6 / 4] * 4)
+    np.testing.assert_allclose(parts[1], [0.3, 0.3, 0.0, 0.0])
+    np.testing.assert_allclose(parts[2], [0.3, 0.0, 0.0, 0.3])
+    np.testing.assert_allclose(parts[3], [0.6, 0.0, 0.0, 0.0])
+    np.testing.assert_allclose(parts[4], [0.0] * 4)
 
 
 def test_an_animal_answers_a_push_after_fifty_milliseconds(dog):
