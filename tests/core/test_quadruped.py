@@ -56,9 +56,9 @@ def test_what_is_near_the_ground_bears_beside_a_weak_leg(dog):
     """Where it alone stands of four, its part of the weight is that of those that bear it, in the plan and in what is
     simulated; where none stands nothing is missing."""
     found = stance.read(actor_of(dog), standing(dog), 1.0)
-    weak = np.ones(found.down.shape)
-    legs = [[np.array([c == "1" for c in some]) for some in each.split()] for each in LEGS]
-    parts = [dip.missing(replace(found, down=weak * down > 0, low=weak * low > 0), 0.6 * weak)[30] for down, low in legs]
+    each = np.ones(found.down.shape)
+    legs = [[each * [c == "1" for c in some] > 0.0 for some in text.split()] for text in LEGS]
+    parts = [dip.missing(replace(found, down=down, low=low), 0.6 * each)[30] for down, low in legs]
     np.testing.assert_allclose(parts[0], [0.6 / 4] * 4)
     np.testing.assert_allclose(parts[1], [0.3, 0.3, 0.0, 0.0])
     np.testing.assert_allclose(parts[2], [0.3, 0.0, 0.0, 0.3])
