@@ -110,7 +110,8 @@ class Footing:
         rate, speed = np.diff(shift, axis=0) / h, np.diff(feet, axis=0) / h[..., None]
         tips = np.array([self._tip(limb) for limb in self.stance.limbs])
         track = Track.of_clip(model, reference, self.feet, tips, kins)
-        track = track.moved(feet[1:-1], speed[:-1], np.diff(speed, axis=0) / reference.kicks[:, None, None])
+        kicks = reference.kicks
+        track = track.moved(feet[1:-1], speed[:-1], np.diff(speed, axis=0) / kicks[:, None, None], kicks)
         firm = self._firm(t[:-1], hold[1:-1])[..., None, None]
         eased, lever = self._heels(kins[0], tips, shift[1:-1], feet[1:-1])
         stiff, damped = (firm * (own + own[5, 5] * lever) for own in spring)
@@ -126,9 +127,9 @@ class Footing:
         if len(hips) > 2:
             legs = LegSprings.of(self.stance, self._stands(t[:-1]), mass, t[:-1])
             load[..., 5] += legs.pressed(kins[0].p[:, hips, :2], pull[:, :2])
-            faster = np.diff(rate, axis=0) / reference.kicks[:, None]
+            faster = np.diff(rate, axis=0) / kicks[:, None]
             way = Track.of_clip(model, reference, hips, np.zeros((len(hips), 3)), kins)
-            way = way.moved(shift[1:-1, None], rate[:-1, None], faster[:, None])
+            way = way.moved(shift[1:-1, None], rate[:-1, None], faster[:, None], kicks)
             springs.append(legs.spring(hips, way, muscle.tone[:, self.base]))
         return [
             Wrench(hips, np.zeros((len(hips), 3)), load),

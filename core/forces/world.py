@@ -20,13 +20,14 @@ class Track:
     """How m points fixed in bodies move in the clip.
 
     R: (K, m, 3, 3) body to world.  position: (K, m, 3) world [m].  twist: (K, m, 6) on arrival, acceleration:
-    (K, m, 6) in the step, [angular, linear at the point], world axes.
+    (K, m, 6) in the step, gained: (K, m, 6) see `_gained`, [angular, linear at the point], world axes.
     """
 
     R: Array
     position: Array
     twist: Array
     acceleration: Array
+    gained: Array
 
     @classmethod
     def of_clip(
@@ -40,18 +41,22 @@ class Track:
         """Of points (m, 3) [m] in the frames of the bodies (m,).  kins: of the reference's arrivals, and
         with its passing twists, where at hand."""
         kin, passing = kins or motions(model, reference)
-        a = model.outward(passing.c + apply(kin.X, reference.acceleration))
         R = kin.R[:, bodies]
         p = kin.p[:, bodies] + apply(R, points)
-        twist, acceleration = (apply(to_point(p), v[:, bodies]) for v in (kin.V, a))
-        return cls(R, p + kin.origin[:, None], twist, acceleration)
+        at = to_point(p)
+        faster = _accelerated(model, kin, passing, reference.acceleration)
+        gained = _gained(model, kin, passing, reference.gone, reference.kicks[:, None, None])
+        changes = (apply(at, v[:, bodies]) for v in (kin.V, faster, gained))
+        return cls(R, p + kin.origin[:, None], *changes)
 
-    def moved(self, way: Array, rate: Array, acceleration: Array) -> "Track":
-        """The same off its way, (K, m, 3) in the world each: by so much, so fast on arrival, and so much faster."""
-        twist, change = self.twist.copy(), self.acceleration.copy()
+    def moved(self, way: Array, rate: Array, acceleration: Array, h: Array) -> "Track":
+        """The same off its way, (K, m, 3) in the world each: by so much, so fast on arrival, and so much faster in a
+        step; h: (K,) lengths of steps [s]."""
+        twist, change, gained = self.twist.copy(), self.acceleration.copy(), self.gained.copy()
         twist[..., 3:] += rate
         change[..., 3:] += acceleration
-        return replace(self, position=self.position + way, twist=twist, acceleration=change)
+        gained[..., 3:] += 0.5 * h[:, None, None] * acceleration
+        return replace(self, position=self.position + way, twist=twist, acceleration=change, gained=gained)
 
 
 class Heels(NamedTuple):
@@ -66,6 +71,8 @@ class Heels(NamedTuple):
 class WorldSpring:
     """Holds bodies to the clip's pose in the world: planted feet.
 
+    A damper that is made for all that stands on a foot throws the light foot to and fro unless it acts at the end of
+    the step.  So it does, at a rate that is less by what bodies gained in the step before, see `step.before`.
     bodies: (m,).  stiffness, damping: (m, 6, 6) or (K, m, 6, 6) at a point of the body, world axes, [angular, linear].
     track: the clip's motion of the points.  points: (m, 3) body frame, None = the bodies' origins.
     heels: None = every turn is resisted alike.
@@ -120,6 +127,8 @@ class WorldSpring:
             eases[..., 0], eases[..., 1] = raised > 0.0, np.minimum(np.maximum(raised / EASED, 0.0), 1.0)
             law = law + eases[..., None, None, None] * less
         Z = law[..., 0, 1, :, :] + law[..., 1, 1, :, :]
+        gained = _gained(step.model, kin, step.passing, step.last, step.h).take(self.bodies, axis=-2)
+        e_dot = _less(e_dot, apply(at, gained) - clip.gained[k])
         f = apply(Z, clip.acceleration[k]) - apply(law[..., 0, 0, :, :], e) - apply(law[..., 1, 0, :, :], e_dot)
         load.add_body(self.bodies, apply_T(at, f), at.swapaxes(-1, -2) @ Z @ at)
 
@@ -132,6 +141,25 @@ def _eased(heels: Heels, *spring: Array) -> tuple[Array, Array]:
     left = [np.eye(6) - (1.0 - root)[..., None, None] * about for root in roots]
     K, D = (side @ own @ side for side, own in zip(left, spring, strict=True))
     return K, D
+
+
+def _accelerated(model: Model, kin: Kinematics, passing: Kinematics, a: Array) -> Array:
+    """(..., n, 6) accelerations of bodies whose joints accelerate by a (..., n, 6), shared frame."""
+    return model.outward(passing.c + apply(kin.X, a))
+
+
+def _gained(model: Model, kin: Kinematics, passing: Kinematics, last: Array, h: Array | float) -> Array:
+    """(..., n, 6) how much faster bodies are after a step of the length h [s] than at its pose, where joints go on
+    accelerating as in the step before, by last (..., n, 6); shared frame."""
+    return h * _accelerated(model, kin, passing, last) - (passing.V - kin.V)
+
+
+def _less(rate: Array, gained: Array) -> Array:
+    """`step.before` of turns and travels (..., m, 6), each of them a vector."""
+    both = [x.reshape((*x.shape[:-1], 2, 3)) for x in (rate, gained)]
+    size, most = (np.sqrt(np.einsum("...i,...i->...", x, x)) for x in both)
+    part = np.minimum(size / np.maximum(most, 1e-300), 1.0)
+    return np.asarray((both[0] - part[..., None] * both[1]).reshape(rate.shape))
 
 
 def motions(model: Model, reference: Reference) -> tuple[Kinematics, Kinematics]:

@@ -8,10 +8,10 @@ import pytest
 
 from core.dynamics import balance, forward_tree, kinematics
 from core.errors import SimulationError
-from core.forces import Limit, Muscle, Swift
+from core.forces import Limit, Muscle, Swift, WorldSpring
 from core.integrators import FEHLBERG, FOURTH, METHODS, adaptive, dexp_inverse, integrate, of_model
 from core.model import FIXED, FREE, SPHERICAL, Model, State, prismatic, revolute
-from core.rotation import angle, conjugate, exp, log, multiply
+from core.rotation import angle, conjugate, exp, from_matrix, log, multiply
 from core.simulate import Run, simulate
 from core.spatial import inertia
 
@@ -111,6 +111,40 @@ def test_a_limit_that_says_how_swift_it_is_loses_little(axis):
     assert (errors[0] < 0.01 * errors[1]).all() and (np.diff(errors[0]) < 0.0).all()
     later = [angle(ending(steps, replace(known, ease=1e9)), exact).max() for steps in (24, 48, 96)]
     assert orders(later) == pytest.approx(2.0, abs=0.4)
+
+
+@pytest.mark.parametrize("firm", [0.1, 1.0])
+def test_a_light_foot_that_stands_is_of_order_two(rng, firm):
+    """The end of a chain is held in the world as feet are, by a spring and damper for the mass of all: errors against
+    Fehlberg in fine steps."""
+    model = chain(rng)
+    start, foot, omega = tumbling(rng, model, 1.0), model.n - 1, 2.0 * np.pi * 2.0
+    mass = firm * float(model.inertia[:, 5, 5].sum()) * np.diag([0.01] * 3 + [1.0] * 3)
+    K, D = omega**2 * mass, 2.0 * omega * mass
+    there = kinematics(model, start)
+    place, R = there.position()[foot], there.R[foot]
+
+    def held(load, _state, kin, _t):
+        at = kin.position()[foot]
+        turn, way = log(from_matrix(kin.R[foot] @ R.T)), at - place
+        slide = kin.V[foot, 3:] + np.cross(kin.V[foot, :3], at - kin.origin)
+        force = -K @ np.concatenate((turn, way)) - D @ np.concatenate((kin.V[foot, :3], slide))
+        wrench = kin.wrench(at, force[3:])
+        wrench[:3] += force[:3]
+        load.add_body(np.array([foot]), wrench[None])
+
+    law = of_model(model, GRAVITY, held)
+    before, end = law(start, 0.0), run("fehlberg", start, DURATION, 600, law)
+
+    def default(steps):
+        clip = still(start, DURATION / steps, steps)
+        spring = WorldSpring.of_clip(model, clip, np.array([foot]), K[None], D[None])
+        early = State(start.rotation, start.position, start.twist - 0.5 * clip.lengths[0] * before)
+        return last(simulate(model, clip, [spring], GRAVITY, start=Run(0, early, acceleration=before))).state.rotation
+
+    errors = [angle(default(k), end.rotation).max() for k in (60, 120, 240)]
+    print(f"foot: orders {orders(errors).round(2)}, errors {errors[0]:.1e} .. {errors[-1]:.1e}")
+    assert orders(errors) == pytest.approx(2.0, abs=0.4)
 
 
 def test_adaptive_error_follows_the_tolerance(falling):

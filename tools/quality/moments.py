@@ -21,6 +21,7 @@ RIGS = {  # file, file of clips, action
     "pab": (corpus.GAME + "ozz_pab/pab_walk.fbx", "", "walk"),
     "fox": (corpus.GAME + "khronos/Fox.glb", "", "Walk"),
     "wolf": (corpus.WOLF, "", "Walk"),
+    "cmu": ("2_mocap/cmu/02_01_walk.bvh", "", "02_01_walk"),
 }
 SITUATION = "chest_front"  # any one: the clip is read for as long as its reaction lasts
 SKELETON = ("names", "parent", "head", "tail", "rotation", "deform")
