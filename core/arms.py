@@ -1,15 +1,55 @@
-"""Which arms hang on a body that is led off its clip, and which of them stay behind it from the start."""
+"""Which arms bear a body, which hang on one that is led off its clip, and which of those stay behind it at first."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
 from . import stance, struck, tuning
 from .actor import Actor
+from .blows import Hit
 from .flesh import ARM
 from .roles import base_role
-from .situation import BoneSetting
+from .situation import BoneSetting, Situation
 from .skeleton import Clip
+from .topology import LEG
+
+LEVEL = (
+    "Velocities for arms and an upright trunk: this body stands on its arms, which walk on as legs do, and its trunk "
+    "takes the situation's blow instead."
+)
+
+
+def forelegs(actor: Actor) -> set[int]:
+    """Bodies of arms on which a figure stands."""
+    limbs = [limb for limb in stance.legs(actor) if base_role(actor.roles[limb.end]) == "hand"]
+    return {i for limb in limbs for i in struck.bodies(actor, limb)}
+
+
+def on_all_fours(actor: Actor, hits: Sequence[tuple[Situation, Hit]]) -> tuple[list[tuple[Situation, Hit]], list[str]]:
+    """The hits on a body that may stand on its arms, and what to say of it."""
+    out = [(_on_all_fours(actor, situation), hit) for situation, hit in hits]
+    level = any(own is not told for (own, _), (told, _) in zip(out, hits, strict=True))
+    return out, [LEVEL] if level else []
+
+
+def _on_all_fours(actor: Actor, situation: Situation) -> Situation:
+    """What velocities of a table for humans say of a body that stands on its arms: these are legs, which carry it on,
+    and its trunk lies level, so that it takes the blow for which velocities of an upright one stand."""
+    own = {role for role, said in situation.bones.items() if role in actor.names or said.bone in actor.names}
+    told = {role for role, said in situation.bones.items() if role not in own and said.velocity * said.multiplier}
+    if situation.drive != "velocities" or all(base_role(role) in LEG for role in told) or not forelegs(actor):
+        return situation
+    trunk = {role for role in told if base_role(role) not in (*LEG, *ARM)}
+    bones = {role: replace(said, velocity=0.0) if role in trunk else said for role, said in situation.bones.items()}
+    return situation.with_changes(
+        bones=MappingProxyType(bones),
+        drive="impulse" if told == trunk and not own else "velocities",
+        envelope=replace(situation.envelope, mode="continue"),
+        simulate=Situation.simulate,
+        support=Situation.support,
+    )
 
 
 def hanging(actor: Actor, clip: Clip, start: float, moving: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import stance, struck
+from . import arms
 from .actor import Actor
 from .blows import Blow
 from .dynamics import Kinematics, effective_inverse, kinematics
@@ -37,7 +37,7 @@ def met(blow: Blow, actor: Actor, model: Model, moment: State, Z: Array | None =
     if blow.origin is not None or blow.hit.has_own_strength and mass is None:
         return blow
     if mass is None:
-        return replace(blow, taken=blow.situation.foreleg) if _on_foreleg(actor, blow.struck) else blow
+        return replace(blow, taken=blow.situation.foreleg) if blow.struck in arms.forelegs(actor) else blow
     kin = kinematics(model, moment)
     whole = 1.0 / float(model.inertia[:, 5, 5].sum())
     speed = 1.0 / mass + whole + (1.0 / CHEST - whole) / (1.0 + blow.lasting / TAUT)  # [m/s] per newton second
@@ -61,12 +61,6 @@ def met(blow: Blow, actor: Actor, model: Model, moment: State, Z: Array | None =
     more = joined * (1.0 - late) * max(given(behind, presses) - own, 0.0)
     place = kin.R[behind].T @ (presses - kin.position()[behind])
     return replace(blow, taken=own + more, passed=more / (own + more), behind=(behind, place))
-
-
-def _on_foreleg(actor: Actor, body: int) -> bool:
-    """Whether a body belongs to an arm on which this figure stands."""
-    forelegs = (limb for limb in stance.legs(actor) if base_role(actor.roles[limb.end]) == "hand")
-    return any(body in struck.bodies(actor, limb) for limb in forelegs)
 
 
 def _behind(actor: Actor, kin: Kinematics, struck: int, at: Array) -> tuple[int, Array]:

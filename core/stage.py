@@ -50,7 +50,7 @@ class Stage:
         before: float | None = None,
     ) -> None:
         self.actor, self.user = actor, settings
-        self.warnings: list[str] = []
+        hits, self.warnings = arms.on_all_fours(actor, hits)
         for situation, _ in hits:
             casting.meant(actor, situation)  # refuses bones that the rig lacks by their line, before the blow looks
         q, p = self.seen(clip)
@@ -180,7 +180,8 @@ class Stage:
 
     def _thrown(self, moving: Sequence[bool]) -> bool:
         """Whether a free pelvis would be thrown: by velocities above the legs, which come out of nothing."""
-        above = [i for i, role in enumerate(self.actor.roles) if moving[i] and base_role(role) not in LEG]
+        legs = arms.forelegs(self.actor) | {i for i, role in enumerate(self.actor.roles) if base_role(role) in LEG}
+        above = [i for i in np.flatnonzero(moving) if i not in legs]
         falls = any(blow.situation.falls for blow in self.blows)
         return not falls and any(own[i].velocity * own[i].multiplier for _, own in self.kicks for i in above)
 

@@ -1,22 +1,28 @@
 """Velocities that are told, and the rest of the body that answers."""
 
+from dataclasses import replace
+from types import MappingProxyType
+
 import numpy as np
 import pytest
 
+from core import arms
 from core.dynamics import given, kinematics, response
 from core.dynamics.impulse import inertia, point_jacobian
 from core.dynamics.momentum import balance
 from core.kick import kicked
 from core.model import State
-from core.react import Hit
+from core.pose import Envelope
+from core.progress import run
+from core.react import Hit, react
 from core.reference import to_world
 from core.rotation import rotate
 from core.situation import named
 from core.stage import Stage
 
-from .figures import build
+from .figures import DOG, build
 from .test_hanging import told
-from .test_react import actor_of, clip_of
+from .test_react import actor_of, clip_of, standing
 from .trees import motion, tree
 
 
@@ -86,6 +92,55 @@ def velocity(model, state, body, actor):
     q, p = to_world(model, state.rotation[None], state.position[None])
     end = p[0, body] + rotate(q[0, body], actor.axis[body])
     return point_jacobian(model, kin, body, end) @ model.coordinates(state.twist)
+
+
+def test_an_animals_level_trunk_takes_the_blow_for_which_velocities_stand():
+    """Nothing else of the table is left in a chest's; held poses and a pelvis on the clip are for bodies that stand on
+    their legs alone."""
+    dog = build(DOG, skin=True)
+    clip = standing(dog)
+    envelope = Envelope(0.1, 0.1, 2.5, "hold", 0.15)
+    table = held("chest_front", envelope)
+    got = run(react(actor_of(dog), clip, table, Hit(25.0)))
+    blow = named("chest_front").with_changes(envelope=replace(envelope, mode="continue"))
+    want = run(react(actor_of(dog), clip, blow, Hit(25.0)))
+    np.testing.assert_array_equal(got.turn, want.turn)
+    assert got.footing is not None and got.hung is None and got.warnings == (arms.LEVEL, *want.warnings)
+    human = build(skin=True)
+    there = Stage(actor_of(human), standing(human), [(table, Hit(25.0))], {}, {})
+    assert there.posed and there.base < 0 and not there.warnings
+    own = replace(table.bones["spine.2"], simulated=True)
+    printed = table.with_changes(bones=MappingProxyType({"Spine2": own}))
+    as_printed = Stage(actor_of(dog), clip, [(printed, Hit(25.0))], {}, {})
+    assert as_printed.posed and as_printed.base < 0 and len(as_printed.kicks) == 1
+
+
+def test_an_animals_arms_start_as_legs_do():
+    """At the velocity of the table, with the momentum of the blow in all, whatever it tells the trunk."""
+    dog = build(DOG, skin=True)
+    clip = standing(dog)
+    table = held("shoulder_front", Envelope(0.1, 0.1, 2.5, "hold", 0.15))
+    stage = Stage(actor_of(dog), clip, [(table, Hit(25.0))], {}, {})
+    assert stage.base >= 0 and not stage.holds and not stage.pulses
+    reference = stage.reference(stage.start, 1, 0.01, 0.01)
+    before = reference.state(0)
+    after = stage.kicked(before, stage.start, reference)
+    struck, names = stage.blows[0].struck, stage.actor.names
+    turned = np.linalg.norm((after.twist - before.twist)[:, :3], axis=-1)
+    assert names[struck] == "FrontUpperLeg.L" and turned[struck] == pytest.approx(np.radians(300.0))
+    gained = [balance(stage.model, kinematics(stage.model, s), np.zeros(3)).momentum for s in (before, after)]
+    np.testing.assert_allclose((gained[1] - gained[0])[3:], [0.0, 56.0, 0.0], atol=1e-9)
+    arm = MappingProxyType({"upper_arm.L": table.bones["upper_arm.L"]})
+    alone = Stage(actor_of(dog), clip, [(table.with_changes(bones=arm), Hit(25.0))], {}, {})
+    np.testing.assert_array_equal(alone.kicked(before, stage.start, reference).twist, after.twist)
+
+
+def held(name, envelope):
+    """A preset as the document has it: the bones of its table alone move, and their pose is held."""
+    preset = named(name)
+    bones = {role: replace(said, simulated=True) for role, said in preset.bones.items()}
+    changes = {"drive": "velocities", "envelope": envelope, "simulate": (), "support": ()}
+    return preset.with_changes(bones=MappingProxyType(bones), **changes)
 
 
 def test_what_does_not_answer_starts_with_nothing(body, rng):

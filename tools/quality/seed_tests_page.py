@@ -40,7 +40,9 @@ def text(cells, waves, beasts):
     for way, title in WAYS.items():
         out += ["## {}".format(title), "", NOTES[way], "", *_tests(cells, waves, way), ""]
     out += ["## Quadrupeds, with the same parameters", ""]
-    out += ["Walking; the presets name human parts, the first of their roles that the rig has is hit.", ""]
+    out += ["Walking; the presets name human parts, the first of their roles that the rig has is hit.  Forelegs are"]
+    out += ["legs that start at an arm's velocities; those of an upright trunk say nothing of one that lies level: it"]
+    out += ["takes the preset's blow in the document's envelope (`docs/situations.md`).", ""]
     out += [*_beasts(cells, beasts), "", "## What failed", "", "Worst first: value, limit, bone.", ""]
     for (rig, state, part, side, way), found in cells.items():
         if found.failed:
