@@ -1,7 +1,7 @@
 """Two bones to a target in closed form: the last millimetres of a leg.
 
-The limb bends at its knee about the axis it bends about already, to the side to which the clip bends it, then turns as
-a whole on the shortest way, so the plane of the knee is kept and no knee flips.  A knee that the clip overstretches a
+The limb bends at its knee about the axis and to the side to which the clip bends it, then turns as a whole on the
+shortest way, so the plane of the knee is kept and no knee flips.  A knee that the clip overstretches a
 little gives way to the right side where it has to bend more.
 """
 
@@ -28,40 +28,44 @@ class Limb:
     axis: Array
 
 
-def bend(limb: Limb, q: Array, p: Array) -> Array:
-    """(T,) how much the limb bends about its axis [rad], with its sign; q: (T, n, 4), p: (T, n, 3) world poses."""
-    u, _, flat, axis = _bones(limb, q, p)
-    return _bent(u, flat, axis)
+def bend(limb: Limb, q: Array, p: Array) -> tuple[Array, Array]:
+    """How much the limb bends (T,) [rad], with its sign, and about which axis (T, 3), in the lower bone's frame.
+
+    q: (T, n, 4), p: (T, n, 3) world poses.
+    """
+    u, w = _bones(limb, p)
+    axis = _axis(u, w, rotate(q[:, limb.lower], limb.axis))
+    return _bent(u, w, axis), rotate(conjugate(q[:, limb.lower]), axis)
 
 
-def reach(limb: Limb, q: Array, p: Array, target: Array, clip: Array) -> tuple[Array, Array]:
+def reach(limb: Limb, q: Array, p: Array, target: Array, clip: tuple[Array, Array]) -> tuple[Array, Array]:
     """World turns (T, 4) of the upper and the lower bone that bring the end to `target` (T, 3).
 
-    q, p: as in `bend`.  clip: (T,) the clip's own bend, which says to which side.  A pose that simulation has brought
-    past straight says nothing: where a leg is nearly straight, it would flip the knee.
+    q, p: as in `bend`.  clip: what that tells of the clip: to which side a knee bends, and in which plane.  A pose that
+    simulation has brought past straight, or sideways, says nothing: where a leg is nearly straight, it would flip the
+    knee.
     At a target out of reach the limb points, straight.
     """
-    u, w, flat, axis = _bones(limb, q, p)
-    bent = _bent(u, flat, axis)
+    (side, own), (u, w) = clip, _bones(limb, p)
+    axis = _square(rotate(q[:, limb.lower], own), u)
+    flat = w - axis * _dot(w, axis)[:, None]
     most = np.maximum(_length(u) * _length(flat), 1e-12)
     goal = target - p[:, limb.upper]
     wanted = 0.5 * (_dot(goal, goal) - _dot(u, u) - _dot(w, w)) / most
-    turn = exp((_signed(np.arccos(np.clip(wanted, -1.0, 1.0)), clip) - bent)[:, None] * axis)
+    turn = exp((_signed(np.arccos(np.clip(wanted, -1.0, 1.0)), side) - _bent(u, w, axis))[:, None] * axis)
     swing = between(u + rotate(turn, w), goal)
     return swing, multiply(swing, turn)
 
 
-def _bent(u: Array, flat: Array, axis: Array) -> Array:
-    """(T,) the angle between two bones [rad] of which `_bones` tells."""
-    return np.asarray(np.arctan2(_dot(cross(axis, u), flat), _dot(u, flat)))
-
-
-def _bones(limb: Limb, q: Array, p: Array) -> tuple[Array, Array, Array, Array]:
-    """(T, 3) the upper bone, the lower one, its part square to the axis of the bend, and that axis."""
+def _bones(limb: Limb, p: Array) -> tuple[Array, Array]:
+    """(T, 3) the upper bone and the lower one."""
     hip, knee, ankle = (p[:, i] for i in (limb.upper, limb.lower, limb.end))
-    u, w = knee - hip, ankle - knee
-    axis = _axis(u, w, rotate(q[:, limb.lower], limb.axis))
-    return u, w, w - axis * _dot(w, axis)[:, None], axis
+    return knee - hip, ankle - knee
+
+
+def _bent(u: Array, w: Array, axis: Array) -> Array:
+    """(T,) the angle between two bones [rad] about an axis square to the first."""
+    return np.asarray(np.arctan2(_dot(cross(u, w), axis), _dot(u, w)))
 
 
 def braced(limb: Limb, clip: Array, own: Array) -> Array:
@@ -105,6 +109,11 @@ def _axis(u: Array, w: Array, hinge: Array) -> Array:
     agrees = np.clip(_dot(own, hinge) / AGREES, -1.0, 1.0)
     know = (np.clip(size / BENT, 0.0, 1.0) * np.abs(agrees))[:, None]
     axis = own * np.sign(agrees)[:, None] * know**2 + hinge * (1.0 - know)
+    return _square(axis, u)
+
+
+def _square(axis: Array, u: Array) -> Array:
+    """(T, 3) the unit axis nearest to one that is square to u."""
     axis = axis - u * (_dot(axis, u) / np.maximum(_dot(u, u), 1e-12))[:, None]
     return axis / np.maximum(_length(axis), 1e-12)[:, None]
 

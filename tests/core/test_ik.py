@@ -1,0 +1,119 @@
+"""Legs closed by two-bone inverse kinematics, by plain geometry."""
+
+import numpy as np
+import pytest
+
+from core import ik
+from core.reference import to_joints, to_world
+from core.rotation import angle, exp, multiply
+
+from .figures import build
+from .test_react import actor_of, standing
+
+
+@pytest.fixture(scope="module")
+def skeleton():
+    return build(skin=True)
+
+
+def bent_leg(skeleton, by=1.2):
+    actor = actor_of(skeleton)
+    model = actor.model(np.ones(len(actor.names), dtype=bool), actor.first("pelvis"))
+    limb = ik.Limb(*(actor.first(f"{r}.L") for r in ("thigh", "shin", "foot")), actor.hinge_axis(actor.first("shin.L")))
+    q, p = to_joints(model, *(x[0][None] for x in actor.canonical(standing(skeleton, 0.5))))
+    q[0, limb.lower] = multiply(q[0, limb.lower], exp(by * limb.axis))
+    return model, limb, q, p
+
+
+def test_two_bones_reach_their_target_and_keep_their_knee(skeleton, rng):
+    model, limb, joints, at = bent_leg(skeleton)
+    q, p = to_world(model, joints, at)
+    before = np.cross(p[0, limb.lower] - p[0, limb.upper], p[0, limb.end] - p[0, limb.lower])
+    for _ in range(30):
+        target = p[:, limb.end] + 0.05 * rng.normal(size=3)
+        swing, lower = ik.reach(limb, q, p, target, ik.bend(limb, q, p))
+        new = joints.copy()
+        ik.place(model, limb, q, new, swing, lower, q[:, limb.end])
+        turned, moved = to_world(model, new, at)
+        assert np.linalg.norm(moved[0, limb.end] - target[0]) < 1e-9
+        assert angle(turned[0, limb.end], q[0, limb.end]) < 1e-9
+        after = np.cross(moved[0, limb.lower] - moved[0, limb.upper], moved[0, limb.end] - moved[0, limb.lower])
+        assert after @ before > 0.9 * np.linalg.norm(after) * np.linalg.norm(before)
+        others = [i for i in range(model.n) if i not in (limb.upper, limb.lower, limb.end)]
+        np.testing.assert_array_equal(new[0, others], joints[0, others])
+
+
+@pytest.mark.parametrize("by", (-1.2, -0.6, -0.3, -0.15, -0.02, 0.0, 0.02, 0.6))
+def test_a_leg_at_its_target_is_left_as_it_is(skeleton, by):
+    """Whichever side the clip bends its knee to."""
+    model, limb, joints, at = bent_leg(skeleton, by)
+    q, p = to_world(model, joints, at)
+    swing, lower = ik.reach(limb, q, p, p[:, limb.end], ik.bend(limb, q, p))
+    assert angle(swing, np.array([1.0, 0, 0, 0])) < 1e-6 and angle(lower, np.array([1.0, 0, 0, 0])) < 1e-6
+
+
+@pytest.mark.parametrize("by", (-1.2, -0.6))
+def test_a_knee_that_bends_the_other_way_reaches_there_too(skeleton, by):
+    model, limb, joints, at = bent_leg(skeleton, by)
+    q, p = to_world(model, joints, at)
+    target = p[:, limb.end] + (0.02, -0.03, 0.04)
+    swing, lower = ik.reach(limb, q, p, target, ik.bend(limb, q, p))
+    ik.place(model, limb, q, joints, swing, lower, q[:, limb.end])
+    assert np.linalg.norm(to_world(model, joints, at)[1][0, limb.end] - target[0]) < 1e-9
+    assert angle(lower, swing) < 0.3
+
+
+def test_a_knee_that_is_simulated_past_straight_bends_to_the_clips_side(skeleton):
+    """Cyberpunk's walk: nearly straight legs, which a blow brings a little past straight."""
+    model, limb, joints, at = bent_leg(skeleton, 0.08)
+    clip = ik.bend(limb, *to_world(model, joints, at))
+    target = to_world(model, joints, at)[1][:, limb.end]
+    for by in (0.05, 0.0, -0.05):
+        model, limb, joints, at = bent_leg(skeleton, by)
+        q, p = to_world(model, joints, at)
+        swing, lower = ik.reach(limb, q, p, target, clip)
+        ik.place(model, limb, q, joints, swing, lower, q[:, limb.end])
+        assert ik.bend(limb, *to_world(model, joints, at))[0] == pytest.approx(clip[0], abs=1e-6)
+
+
+@pytest.mark.parametrize("aside", (-0.07, 0.07))
+def test_a_knee_that_is_simulated_sideways_past_straight_turns_as_evenly(skeleton, aside):
+    """In the clip's plane, which the simulated bones' own leaves there: 20 degrees in a frame on cyberpunk's walk."""
+    model, limb, joints, at = bent_leg(skeleton, 0.02)
+    q, p = to_world(model, joints, at)
+    clip, target = ik.bend(limb, q, p), p[:, limb.end] + (0.0, 0.0, 0.06)
+    across = exp(aside * np.cross(limb.axis, (0.0, 1.0, 0.0)))
+    ways = []
+    for by in np.linspace(0.2, -0.2, 81):
+        _, _, joints, _ = bent_leg(skeleton, by)
+        joints[0, limb.lower] = multiply(joints[0, limb.lower], across)
+        swing, lower = ik.reach(limb, *to_world(model, joints, at), target, clip)
+        ik.place(model, limb, to_world(model, joints, at)[0], joints, swing, lower, q[:, limb.end])
+        ways.append(to_world(model, joints, at)[0][0, limb.lower])
+    steps = [float(np.degrees(angle(*pair))) for pair in zip(ways, ways[1:], strict=False)]
+    assert max(steps) < 0.1
+
+
+def test_a_knee_is_braced_about_other_axes_than_its_own(skeleton, rng):
+    """The bend stays, what is across it doesn't go on growing, and a knee on its clip is left to round-off."""
+    _, limb, joints, _ = bent_leg(skeleton)
+    clip = joints[:, limb.lower]
+    np.testing.assert_allclose(ik.braced(limb, clip, clip), clip, atol=1e-15)
+    bent = multiply(clip, exp(0.7 * limb.axis))
+    np.testing.assert_allclose(ik.braced(limb, clip, bent), bent, atol=1e-12)
+    aside = np.cross(limb.axis, rng.normal(size=3))
+    aside /= np.linalg.norm(aside)
+    for across in (0.01, 0.2, 0.8):
+        found = ik.braced(limb, clip, multiply(multiply(clip, exp(across * aside)), exp(0.7 * limb.axis)))
+        assert angle(found, bent)[0] == pytest.approx(ik.ACROSS * np.tanh(across / ik.ACROSS), rel=1e-6)
+
+
+def test_a_target_out_of_reach_is_pointed_at(skeleton):
+    model, limb, joints, at = bent_leg(skeleton)
+    q, p = to_world(model, joints, at)
+    target = p[:, limb.upper] + np.array([0.3, -0.2, -3.0])
+    swing, lower = ik.reach(limb, q, p, target, ik.bend(limb, q, p))
+    ik.place(model, limb, q, joints, swing, lower, q[:, limb.end])
+    _, moved = to_world(model, joints, at)
+    leg, way = moved[0, limb.end] - moved[0, limb.upper], target[0] - p[0, limb.upper]
+    assert np.linalg.norm(np.cross(leg, way)) < 1e-6 * np.linalg.norm(leg) * np.linalg.norm(way)
