@@ -27,7 +27,7 @@ STRAINED = 0.4  # of a leg's length that feet are away from under the weight bef
 MISSED = 2.0  # [m] that a step may be longer for each by which it catches the weight better
 AIMED = 0.2  # [s] before it lands from where on a foot that the clip has in the air goes there
 ADRIFT = 0.15  # [m] that the weight may be off when the end comes near
-LOST = 0.8  # of its height that the weight may be away from the feet before the body falls
+LOST = 0.8  # of its height, and of a leg's length, that the weight may be away from the feet before the body falls
 Choice = tuple[float, tuple[int, ...], Array, float]
 
 
@@ -63,7 +63,7 @@ class Walker(Lander):
         if carries.any():
             points = self.pressure_points(k, carries)
             p = self.pressure(k, points, capture, self.x)
-            far = LOST * float(stance.height[k])
+            far = LOST * min(float(stance.height[k]), float(stance.length.mean()))
             if norm(self.x - points[0]) > far and norm(self.x - nearest(points, self.x)) > far:
                 self.lost = float(stance.times[k])
                 return

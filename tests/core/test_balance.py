@@ -356,3 +356,22 @@ def test_feet_stand_on_the_slope_that_a_clip_climbs(skeleton, slope):
     assert len(away) > 20
     off = np.abs(away[:, 2] - away[:, 1] * np.tan(slope))
     assert np.median(off) < 0.005
+
+
+@pytest.mark.parametrize("length", [0.2, 0.3, 0.4])
+def test_legs_bear_no_weight_that_is_farther_away_than_they_reach(skeleton, length):
+    """However high it is: a body on short legs falls as soon as it is 0.8 of one from its feet, which may step."""
+    found = replace(stance.read(actor_of(skeleton), standing(skeleton), 1.0), length=np.full(2, length))
+    assert found.height[0] > 0.9
+    push = np.zeros((1, len(found.times), 2))
+    push[0, 60, 1] = 1.3
+    blow = Span(float(found.times[60]), float(found.times[60]) + 2.7)
+    plan = steps.plan(found, push, Struck.nothing(found.down.shape), [blow])
+    lost = int(np.searchsorted(found.times, plan.lost - 1e-6))
+
+    def away(k):
+        on = (found.down[k] & (plan.lift[k] == 0.0))[found.owner]
+        feet = found.soles[k] + plan.feet[k, found.owner, :2] - found.nominal[k]
+        return np.linalg.norm(plan.shift[k, :2] - support.nearest(feet[on], plan.shift[k, :2]))
+
+    assert away(lost - 1) <= steps.LOST * length < away(lost) < steps.LOST * length + 1.5 / 60.0 * 1.5
