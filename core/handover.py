@@ -2,7 +2,8 @@
 
 The action is moved along the ground and turned about the vertical to where the body is; it begins at the frame whose
 pose, so moved, is nearest.  Of several the nearest takes over.  Both poses are blended joint by joint for a while, as
-high above the floor as both are.  A body that lies the other way up rolls over first, its limbs along it.
+high above the floor as both are.  Where an action by which a body gets up hangs in the air, it is set down.  A body
+that lies the other way up rolls over first, its limbs along it.
 """
 
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from .reference import to_joints
 from .rolling import Roll
 from .rotation import Array, multiply, rotate, slerp, to_matrix
 from .skeleton import Clip
+from .stance import FALLS
 from .support import smooth
 
 PAUSE = 0.4  # [s] for which a body that has fallen lies still before it goes on
@@ -26,6 +28,8 @@ ROOM = 0.3  # [s] of the action that must be left after the frame at which it be
 UNLIKE = 0.25  # [m] that bodies may be off on average where the action begins
 LOOPS = 0.02  # [m] by which a loop may fail to meet itself
 THICK = 0.1  # [m] from its middle, in which a body's turn counts as it moves what is there
+TOUCHES, FLOATS = 0.01, 0.05  # [m] above the ground that count as on it, and from where on a body hangs in the air
+UP = np.array([0.0, 0.0, 1.0])
 HALF_TURN, BEGINS = 1.4, 0.8  # [s] that half a turn takes at least, and the part of it after which the action begins
 
 
@@ -119,7 +123,8 @@ def hand_over(reaction: Reaction, clip: Clip, actions: Sequence[Clip], seconds: 
     there = q[now], p[now]
     surface = touch.points(actor).figure
     ground = floor_of(reaction.blows, surface, clip.times, actor.canonical(clip), reaction.start)
-    moved = [_grounded(actor.canonical(action), surface, ground) for action in actions]
+    set_down = [_grounded(actor, action, surface, ground, fallen) for action in actions]
+    moved, floats = [poses for poses, _ in set_down], [gap for _, gap in set_down]
     found = [match(actor, there, theirs, action.times) for theirs, action in zip(moved, actions, strict=True)]
     best = int(np.argmin([off for *_, off in found]))
     action, (first, turn, shift, off) = actions[best], found[best]
@@ -138,7 +143,10 @@ def hand_over(reaction: Reaction, clip: Clip, actions: Sequence[Clip], seconds: 
     doubt = f"Where '{action.name}' takes over it is {100.0 * off:.0f} cm off. Choose an action that begins like that."
     if roll.over:
         doubt = f"The body lies the other way up than '{action.name}' begins: it rolls over first. Add one that fits."
-    return replace(reaction, then=then, warnings=(*reaction.warnings, *([doubt] if off > UNLIKE else [])))
+    doubts, high = [doubt] if off > UNLIKE else [], float(floats[best][first:].max())
+    if high > 0.0:
+        doubts.append(f"'{action.name}' floats up to {100.0 * high:.0f} cm above its own ground: it is set down.")
+    return replace(reaction, then=then, warnings=(*reaction.warnings, *doubts))
 
 
 def longest(action: Clip, seconds: float, fallen: bool) -> float:
@@ -147,9 +155,34 @@ def longest(action: Clip, seconds: float, fallen: bool) -> float:
     return (PAUSE if fallen else 0.0) + max(seconds, roll + float(action.times[-1] - action.times[0]))
 
 
-def _grounded(poses: tuple[Array, Array], surface: touch.Points, ground: float) -> tuple[Array, Array]:
-    """World poses (A, n, 4), (A, n, 3) with their floor at a height [m]."""
-    return poses[0], poses[1] + [0.0, 0.0, ground - touch.floor(surface, *poses)]
+def _grounded(
+    actor: Actor, action: Clip, surface: touch.Points, ground: float, lies: bool
+) -> tuple[tuple[Array, Array], Array]:
+    """World poses (A, n, 4), (A, n, 3) of an action with its floor at a height [m], and by how much (A,) [m] it is set
+    down on it, as one by which a body that lies gets up."""
+    q, p = actor.canonical(action)
+    p = p + UP * (ground - touch.floor(surface, q, p))
+    gap = afloat(actor, action.times, q, p, surface, ground) if lies else np.zeros(len(p))
+    return (q, p - gap[:, None, None] * UP), gap
+
+
+def afloat(actor: Actor, times: Array, q: Array, p: Array, surface: touch.Points, ground: float) -> Array:
+    """(A,) [m] how far world poses (A, n, 4), (A, n, 3) at times (A,) [s] hang in the air: all the way from the ground
+    to the ground where they get FLOATS above it and their weight doesn't fall as in a leap.
+
+    A clip made for other proportions sits above its floor, and lies and stands on it.
+    """
+    mass = actor.masses.mass[actor.order]
+    weight = np.einsum("n,an->a", mass / mass.sum(), (p + rotate(q, 0.5 * actor.axis))[..., 2])
+    rate, fast = np.gradient(weight, times), FALLS * float(np.linalg.norm(actor.gravity))
+    gap = np.maximum(surface.world(q, p)[..., 2].min(axis=-1) - ground - TOUCHES, 0.0)
+    edges = np.flatnonzero(np.diff(np.pad(1 * (gap > 0.0), 1)))
+    out = np.zeros_like(gap)
+    for a, b in zip(edges[::2], edges[1::2] - 1, strict=True):
+        falls = (rate[a] - rate[b]) / max(float(times[b] - times[a]), 1e-6)
+        if gap[a : b + 1].max() > FLOATS and falls < fast:
+            out[a : b + 1] = gap[a : b + 1]
+    return out
 
 
 def match(

@@ -13,7 +13,7 @@ from . import touch
 from .actor import Actor
 from .blows import LONGEST, Blow
 from .dynamics import Kinematics, kinematics
-from .forces import Bumper, Capsules, Compliant, DryFriction, Field, Floor, Force, Muscle
+from .forces import Bumper, Capsules, Compliant, DryFriction, Floor, Force, Muscle, Topple
 from .forces.bumper import overlap
 from .hinges import Hinges
 from .model import Model, State
@@ -24,7 +24,8 @@ from .rotation import Array, cross
 from .spatial import apply
 from .tuning import brace
 
-TOPPLE, LIES = 3.5, (0.2, 0.5)  # [m/s^2] where limbs prop the body up, [m] how high what lies is, and what stands
+TOPPLE = 3.5  # [m/s^2] where limbs prop the body up
+PROPPED, THICK = (0.08, 0.2), 0.1  # [m] above where it would lie: what still lies, and what stands; of what has no skin
 STANDS = (0.3, 0.8)  # [s] after the blow, in which that sets in
 STILL, SLOWING = 0.03, 0.3  # [m/s] of every point of the surface, from where on motion fades in so many [s]
 DRY, CREEP = 0.08, 0.01  # part of the weight on a joint that its friction holds, and how fast it gives way [rad/s]
@@ -36,6 +37,7 @@ SLIM = 0.8  # part of a capsule's radius that collides
 NEARBY = 1.0  # [s] around a blow in which the clip shows where the floor is
 FINE = 1.0 / 240.0  # [s] between samples of the slowed clip
 RIGID = 1e6  # [1/s] pace of springs that are taken wholly at the end of a step
+ARM = ("upper_arm", "forearm", "hand")
 TRUNK = ("pelvis", "hip", "spine", "neck", "head", "clavicle")
 
 
@@ -91,21 +93,24 @@ class KnockOut:
         return DRY * (1.0 - self.tone(times)) * (1.0 + (STIFFER - 1.0) * x * x)
 
     def topple(self, height: Array, time: float) -> Array:
-        """(..., 3) [m/s^2] at heights (..., 1) above the floor [m]: what stands after a fall's time goes on to fall."""
+        """[m/s^2] at heights above where bodies lie [m]: what stands after a fall's time goes on to fall."""
         late = np.clip((time - self.start - STANDS[0]) / (STANDS[1] - STANDS[0]), 0.0, 1.0)
-        return TOPPLE * late * np.clip((height - LIES[0]) / (LIES[1] - LIES[0]), 0.0, 1.0) * self.direction
+        return TOPPLE * late * np.clip((height - PROPPED[0]) / (PROPPED[1] - PROPPED[0]), 0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Ragdoll:
     """What acts on a limp body besides its joints' ranges: floor, its own limbs, ligaments.
 
+    stands: which points of the floor hold the body up.  lying: (n,) [m] how high bodies are that lie.
     jointed: (m,) bodies that hang on a joint.  carried: (m,) [N m] what the weight that it carries turns it by at most.
     """
 
     knock: KnockOut
     floor: Floor
     bumper: Bumper
+    stands: np.ndarray
+    lying: Array
     passive: tuple[Array, Array]
     jointed: np.ndarray
     carried: Array
@@ -126,7 +131,12 @@ class Ragdoll:
         kin = kinematics(model, state)
         bumper = Bumper(capsules, pairs, soft, FLESH_TIME * soft, FLESH_FRICTION, overlap(capsules, pairs, kin))
         jointed = np.flatnonzero(moving & (np.arange(model.n) != base))
-        return cls(knock, floor, bumper, ligaments(inertia, hinges), jointed, hung(actor, model, kin)[jointed])
+        arms = np.array([actor.anatomy.kind == "biped" and base_role(role) in ARM for role in actor.roles])
+        stands = ~(arms[surface.bodies] | surface.held)
+        thick = touch.thickness(actor, surface)
+        lying = np.where(np.isfinite(thick), thick, THICK)
+        passive = ligaments(inertia, hinges)
+        return cls(knock, floor, bumper, stands, lying, passive, jointed, hung(actor, model, kin)[jointed])
 
     def forces(self, times: Array) -> list[Force]:
         """Over the steps that begin at times (K,)."""
@@ -135,7 +145,7 @@ class Ragdoll:
         n = len(K)
         none = np.zeros((len(times), n, 6))
         slack = Muscle(K, D, 1.0 - tone[:, None], np.full(n, np.inf), np.zeros(n), none, RIGID, RIGID)
-        topple = Field(lambda places, time: self.knock.topple(places[..., 2:] - self.floor.height, time))
+        topple = Topple(self.floor, self.stands, self.lying, self.knock.topple, self.knock.direction)
         dry = DryFriction(self.jointed, self.knock.friction(times)[:, None] * self.carried, CREEP)
         return [slack, dry, topple, Compliant([self.floor, self.bumper])]
 

@@ -28,6 +28,7 @@ from .step import Force, Step, Swift, deviation
 from .stop import EndStop
 from .strike import Striker
 from .swing import SwingTwist
+from .topple import Topple
 from .world import Heels, Track, WorldSpring
 
 __all__ = [
@@ -62,6 +63,7 @@ __all__ = [
     "Striker",
     "Swift",
     "SwingTwist",
+    "Topple",
     "Touching",
     "Track",
     "Viscous",

@@ -9,7 +9,7 @@ from core import hinges, knockout, touch
 from core.dynamics import balance, kinematics
 from core.errors import SituationError
 from core.fall import Falling, fall
-from core.forces import Capsules
+from core.forces import Capsules, Floor, Topple
 from core.knockout import KnockOut
 from core.model import State
 from core.pose import Envelope
@@ -17,13 +17,15 @@ from core.progress import run
 from core.react import Hit, react
 from core.reference import to_joints, to_world
 from core.resample import hermite, rotations
-from core.rotation import exp, multiply, rotate, to_matrix
+from core.rotation import conjugate, exp, multiply, rotate, to_matrix
 from core.simulate import Run, simulate
 from core.situation import named
 from core.stage import UNCAUGHT
 
-from .figures import build
-from .test_react import HIT, actor_of, clip_of
+from .figures import DOG, build
+from .test_contact import CORNERS, box, lying
+from .test_forces import one_body
+from .test_react import HIT, actor_of, clip_of, standing
 
 FALLS = {"knock_out_back": {}, "shoulder_front": {"end": "stay", "knock_out": 0.5}}
 
@@ -177,11 +179,45 @@ def test_the_blow_gives_its_momentum(actor, clip):
 
 
 def test_what_makes_a_body_topple_does_not_make_it_slide(actor, clip):
-    """A head that lies half a metre up is drawn by less than friction holds."""
+    """What is half a metre up is drawn by less than friction holds, and what is as high as it is thick not at all."""
     ragdoll = Falling(actor, clip, [(named("knock_out"), HIT)], {}, {}).ragdoll
     drawn = np.linalg.norm(ragdoll.knock.topple(np.array([[0.1], [0.5], [2.0]]), ragdoll.knock.start + 3.0), axis=-1)
     assert drawn[0] == 0.0 and 2.0 < drawn[1] <= drawn[2]
     assert drawn[2] < ragdoll.floor.friction * np.linalg.norm(actor.gravity)
+
+
+def test_what_is_propped_up_topples_where_its_support_ends_soonest():
+    """A box 0.6 m wide and 0.4 m deep: across its depth, to where the weight is, or where the blow went if it is in the
+    middle, or to one side all the same; nowhere in the air; what doesn't hold it up doesn't count."""
+    model, out = box(), np.array([[0.0, 3.0, -0.1]])
+    floor = Floor(np.zeros(9, dtype=int), np.concatenate((CORNERS, out)), 0.0)
+    holds = np.arange(9) < 8
+    ways = ((1.0, 0.0, 0.0), 1.0, 0.7), ((0.6, 0.8, 0.0), 1.0, 0.98), ((0.6, -0.8, 0.0), -1.0, 0.98)
+    for blow, side, least in ways:
+        topple = Topple(floor, holds, np.zeros(1), lambda height, t: 0.0 * height + 3.0, np.array(blow))
+        way = topple.way(kinematics(model, lying(model)))
+        assert least < side * way[1] < 1.0 and abs(way[0]) < 0.05
+        assert not topple.way(kinematics(model, lying(model, lift=0.2))).any()
+    for side in (1.0, -1.0):
+        heavy = one_body(mass=75.0, com=(0.0, 0.06 * side, 0.0))
+        way = topple.way(kinematics(heavy, lying(heavy)))
+        np.testing.assert_allclose(way, [0.0, side, 0.0], atol=0.05)
+    wide = replace(topple, stands=np.ones(9, dtype=bool)).way(kinematics(model, lying(model)))
+    assert wide[1] < -0.9, "an outrigger that does count"
+
+
+@pytest.mark.parametrize("way", [(0.0, 1.0, 0.0), (0.0, -1.0, 0.0)])
+def test_an_animal_that_falls_along_its_length_does_not_stay_propped_up_on_its_legs(way):
+    """It comes to lie on its side, hips and chest down, though it is exactly as wide on both."""
+    dog = actor_of(build(DOG, skin=True))
+    clip = standing(dog.skeleton, 8.0)
+    fallen = run(fall(dog, clip, named("knock_out"), replace(HIT, direction=np.array(way))))
+    assert fallen.times[-1] - fallen.start < 3.5, "by itself"
+    hips, chest = (dog.first(role) for role in ("pelvis", "chest"))
+    (own, _), (q, p) = dog.canonical(clip), fallen.poses(clip)
+    aside = rotate(multiply(q[-1, hips], conjugate(own[-1, hips])), np.array([1.0, 0.0, 0.0]))
+    assert abs(aside[2]) > 0.6
+    assert p[-1, [hips, chest], 2].max() < 0.3 < 0.8 < p[0, [hips, chest], 2].min()
 
 
 def test_a_body_in_the_air_keeps_its_momentum(actor, clip):

@@ -8,7 +8,7 @@ import pytest
 from core.drive import drive
 from core.dynamics import balance, forward, kinematics
 from core.fall import TURN, Falling
-from core.forces import Compliant, Field, Pulse
+from core.forces import Compliant, Pulse, Topple
 from core.model import Model, State
 from core.pace import Pace
 from core.progress import run
@@ -92,15 +92,16 @@ class Beside:
         """States at every STEP."""
         stage, twin, data, count = self.stage, self.twin, self.twin.data, round(UNTIL / STEP)
         reference = self.reference
-        forces = [f for f in stage.forces(reference) if not isinstance(f, (Pulse, Compliant, Field))]
-        field = next(f for f in stage.forces(reference) if isinstance(f, Field))
+        forces = [f for f in stage.forces(reference) if not isinstance(f, (Pulse, Compliant, Topple))]
+        topple = next(f for f in stage.forces(reference) if isinstance(f, Topple))
         mass = twin.mj.body_mass[twin.ids]
         out = [self._whole(twin.state(), 0)]
         for k in range(count):
             state, alone = out[-1], twin.state()
             kin = kinematics(stage.model, state)
             load = moment(stage.model, reference, forces, stage.actor.gravity, Run(k, state), kin)[1]
-            drawn = mass[:, None] * field.at(data.xipos[twin.ids], float(reference.times[k]))
+            height = data.xipos[twin.ids][:, 2:] - topple.floor.height - topple.lying[self.own, None]
+            drawn = mass[:, None] * topple.pull(height, float(reference.times[k])) * topple.way(kin)
             data.xfrc_applied[twin.ids, :3], data.xfrc_applied[twin.ids, 3:] = drawn, 0.0
             for pulse in stage.pulses:
                 force = pulse.impulse * pulse.fraction(float(reference.times[k]), STEP) / STEP

@@ -1,5 +1,6 @@
 """Going over to another action: matched in pose and facing, begun without a jump, above the floor; loops go on."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -80,6 +81,36 @@ def test_floors_of_different_heights_are_no_difference(actor, clip, fallen):
     assert not up.warnings
     low = replace(fallen, blows=tuple(replace(blow, ground=-0.5) for blow in fallen.blows))
     assert hand_over(low, clip, [action], SECONDS, 0.0).then.ground == -0.5
+
+
+def test_a_get_up_that_hangs_in_the_air_is_set_down_and_a_leap_is_not(actor, clip, fallen):
+    """It sits half a metre up in its middle, lies and stands on the floor; in the end it leaps, with what g gives."""
+    plain = rising(fallen, clip)
+    t = plain.times - plain.times[0]
+    lift = 0.5 * np.sin(np.pi * t / t[-1]) ** 2
+    fly = np.arange(1.0 / clip.fps, 0.45, 1.0 / clip.fps)
+    leap = 9.81 * fly * (0.5 - fly) / 2.0
+
+    def moved(rise):
+        """The action so much higher, which then leaps and stands."""
+        hold = lambda x, k: np.concatenate((x, np.repeat(x[-1:], k, axis=0)))  # noqa: E731
+        count = len(leap) + 6
+        up = np.concatenate((rise, leap, np.zeros(6))) / actor.masses.scale
+        position = hold(plain.position, count) + up[:, None, None] * np.array([0.0, 0.0, 1.0])
+        still = {name: hold(getattr(plain, name), count) for name in ("rotation", "object_rotation", "object_position")}
+        return replace(plain, frames=np.arange(len(up), dtype=float), position=position, **still)
+
+    floats, stays = (hand_over(fallen, clip, [moved(rise)], SECONDS, 0.0) for rise in (lift, 0.0 * t))
+    told = re.search(r"'Rise' floats up to (\d+) cm", " ".join(floats.warnings))
+    assert told and int(told[1]) == pytest.approx(49, abs=2) and not stays.warnings
+    last = slice(-min(len(floats.then.times), len(stays.then.times)), None)
+    np.testing.assert_allclose(floats.then.position[last], stays.then.position[last], atol=0.011)
+    places = touch.points(actor).world(floats.then.rotation, floats.then.position)
+    high = places[..., 2].min(axis=-1) - floats.then.ground
+    assert high.max() == pytest.approx(9.81 * 0.25**2 / 2.0, abs=0.02), "the leap"
+    assert high[: -len(leap) - 6].max() < 0.02
+    walks = hand_over(replace(fallen, rest=None), clip, [moved(lift)], SECONDS, 0.0)
+    assert not any("floats" in text for text in walks.warnings)
 
 
 def test_an_action_unlike_the_pose_is_named(clip, fallen):
