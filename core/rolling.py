@@ -55,7 +55,7 @@ class Roll:
         goal, world poses (T, n, *).  on: the points of the surface that lie on the floor."""
         turned, moved = joints[0].copy(), joints[1].copy()
         bodies, straight = self.tucked
-        tuck = self.over * (1.0 - np.cos(np.pi * amount) ** 4)
+        tuck = self.over * (1.0 - np.cos(np.pi * amount) ** 8)
         if self.over:
             part = np.broadcast_to(tuck[:, None], (len(tuck), len(bodies)))
             turned[:, bodies] = slerp(turned[:, bodies], np.broadcast_to(straight, turned[:, bodies].shape), part)

@@ -181,7 +181,7 @@ def test_the_blow_gives_its_momentum(actor, clip):
 def test_what_makes_a_body_topple_does_not_make_it_slide(actor, clip):
     """What is half a metre up is drawn by less than friction holds, and what is as high as it is thick not at all."""
     ragdoll = Falling(actor, clip, [(named("knock_out"), HIT)], {}, {}).ragdoll
-    drawn = np.linalg.norm(ragdoll.knock.topple(np.array([[0.1], [0.5], [2.0]]), ragdoll.knock.start + 3.0), axis=-1)
+    drawn = np.linalg.norm(ragdoll.knock.topple(np.array([[0.05], [0.5], [2.0]]), ragdoll.knock.start + 3.0), axis=-1)
     assert drawn[0] == 0.0 and 2.0 < drawn[1] <= drawn[2]
     assert drawn[2] < ragdoll.floor.friction * np.linalg.norm(actor.gravity)
 
