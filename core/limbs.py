@@ -14,8 +14,7 @@ from .rotation import Array
 
 SLOTS = 3  # degrees of freedom at a place: a free base has two places, and limbs hardly any padding
 Sizes = tuple[int, int, int]  # degrees of freedom: of a chain, of one that joins the limb that carries it, of a limb
-LONG: Sizes = 15, 9, 30  # few large limbs, for one body
-SHORT: Sizes = 3, 0, 6  # single bodies, for many systems side by side
+SIZES: Sizes = 15, 9, 30
 
 
 @dataclass(frozen=True, eq=False)

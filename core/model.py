@@ -14,9 +14,12 @@ from functools import cached_property
 import numpy as np
 
 from .errors import ModelError
+from .groups import Groups
+from .groups import build as groups
+from .lanes import beside, laned, memory, over, product, seen
 from .levels import Levels
 from .levels import build as levels
-from .limbs import LONG, SHORT, Limbs, entries
+from .limbs import SIZES, Limbs, entries
 from .limbs import build as limbs
 from .rotation import Array, to_matrix
 from .soundness import check_joints, check_masses
@@ -98,7 +101,7 @@ class Model:
         check_joints(self.names, self.joints)
         check_masses(self.names, self.parent, self.ancestor, self.joints, self.inertia)
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Number of bodies."""
         return len(self.names)
@@ -138,7 +141,7 @@ class Model:
         """(nv, 6) the motion vector of each degree of freedom, body frame."""
         return np.concatenate([*self.joints, np.zeros((0, 6))])
 
-    @property
+    @cached_property
     def nv(self) -> int:
         """Number of dynamic degrees of freedom."""
         return len(self.dof_body)
@@ -175,6 +178,11 @@ class Model:
         return self.dof_body * self.width + first
 
     @cached_property
+    def column(self) -> np.ndarray:
+        """(nv,) each degree of freedom's slot among those of its body."""
+        return self.slot - self.dof_body * self.width
+
+    @cached_property
     def entries(self) -> np.ndarray:
         """(nv, 6) flat indices of each degree of freedom's axis in an (n, 6, width) table of them."""
         return entries(self.slot, self.width)
@@ -203,12 +211,11 @@ class Model:
     def block(self) -> tuple[np.ndarray, np.ndarray]:
         """Where joint blocks lie: flat indices in an (nv, nv) matrix, and in an (n, width, width) table."""
         rows, columns = np.nonzero(self.dof_body[:, None] == self.dof_body)
-        within = self.slot - self.dof_body * self.width
-        return rows * self.nv + columns, self.slot[rows] * self.width + within[columns]
+        return rows * self.nv + columns, self.slot[rows] * self.width + self.column[columns]
 
     def held(self, twist: Array) -> Array:
         """The part of joint twists (..., n, 6) that is prescribed."""
-        return twist * self._unused if self.aligned else apply(self.residual, twist)
+        return twist * beside(twist, self._unused) if self.aligned else apply(beside(twist, self.residual, 2), twist)
 
     @cached_property
     def _unused(self) -> Array:
@@ -231,21 +238,25 @@ class Model:
 
     def outward(self, values: Array) -> Array:
         """(..., n, c) sums over all bodies that carry a body, itself included."""
+        if values.ndim > 2 and laned(values):
+            return over(self.outward, values)
         return self.ancestor @ values if values.size * self.n < BY_LEVEL else self.levels.outward(values)
 
     def inward(self, values: Array) -> Array:
         """(..., n, c) sums over all bodies that a body carries, itself included."""
+        if values.ndim > 2 and laned(values):
+            return over(self.inward, values)
         return self.ancestor.T @ values if values.size * self.n < BY_LEVEL else self.levels.inward(values)
 
     @cached_property
     def limbs(self) -> Limbs:
         """Groups of bodies that the tree solver takes as one."""
-        return limbs(self.parent, self.ancestor, self.dof_body, self.slot, self.width, LONG)
+        return limbs(self.parent, self.ancestor, self.dof_body, self.slot, self.width, SIZES)
 
     @cached_property
-    def short_limbs(self) -> Limbs:
-        """The same for many bodies side by side, where calls don't count."""
-        return limbs(self.parent, self.ancestor, self.dof_body, self.slot, self.width, SHORT)
+    def groups(self) -> Groups:
+        """Bodies as a solver of many systems side by side takes them."""
+        return groups(self.parent, self.levels, self.dof_body, self.column)
 
     @cached_property
     def jumps(self) -> tuple[np.ndarray, ...]:
@@ -264,12 +275,18 @@ class Model:
 
     def table(self, u: Array) -> Array:
         """Values by degree of freedom (..., nv) as a table (..., n, width), unused slots zero."""
+        if u.ndim > 1 and u.strides[0] == u.itemsize:
+            lying = np.zeros((self.width, self.n, *u.shape[-2::-1]))
+            lying[self.column, self.dof_body] = u.T
+            return seen(lying)
         out = np.zeros(u.shape[:-1] + (self.n * self.width,))
         out[..., self.slot] = u
         return out.reshape(u.shape[:-1] + (self.n, self.width))
 
     def by_dof(self, table: Array) -> Array:
         """The used slots (..., nv) of a table (..., n, width)."""
+        if table.ndim > 2 and laned(table):
+            return memory(table)[self.column, self.dof_body].T
         return table.reshape(table.shape[:-2] + (-1,)).take(self.slot, axis=-1)
 
     def expand(self, u: Array) -> Array:
@@ -286,8 +303,8 @@ class Model:
 
     def blocks(self, Z: Array) -> Array:
         """Joint impedances (..., n, 6, 6) by degree of freedom (..., n, width, width); of use where slots are used."""
-        return Z if self.aligned else self.subspace.swapaxes(-1, -2) @ Z @ self.subspace
+        return Z if self.aligned else product(product(self.subspace.swapaxes(-1, -2), Z), self.subspace)
 
     def axes(self, X: Array) -> Array:
         """Joint axes (..., n, 6, width) as X (..., n, 6, 6) moves them; of use where slots are used."""
-        return X if self.aligned else X @ self.subspace
+        return X if self.aligned else product(X, self.subspace)

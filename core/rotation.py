@@ -5,9 +5,9 @@ exponential map of SO(3) on rotation vectors [rad]; `log` returns the shorter wa
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
+from .lanes import Array, linear, product
 
 IDENTITY: Array = np.array([1.0, 0.0, 0.0, 0.0])
 
@@ -62,12 +62,12 @@ def multiply(a: Array, b: Array) -> Array:
 
 def factor(a: Array) -> Array:
     """(..., 16) a quaternion as `times` takes it."""
-    return a @ _EACH
+    return linear(a, _EACH)
 
 
 def times(a: Array, b: Array) -> Array:
     """`multiply` with the `factor` of a (..., 16), where there are many b."""
-    return (a * (b @ _OTHER)) @ _PRODUCT
+    return linear(a * linear(b, _OTHER), _PRODUCT)
 
 
 def conjugate(q: Array) -> Array:
@@ -83,12 +83,12 @@ def normalize(q: Array) -> Array:
 
 def skew(v: Array) -> Array:
     """(..., 3) -> (..., 3, 3): skew(a) b = a x b."""
-    return (v @ _SKEW).reshape(v.shape[:-1] + (3, 3))
+    return linear(v, _SKEW).reshape(v.shape[:-1] + (3, 3))
 
 
 def cross(a: Array, b: Array) -> Array:
     """Vector product, (..., 3)."""
-    return ((a @ _NEXT) * (b @ _AFTER)) @ _DIFFERENCE
+    return linear(linear(a, _NEXT) * linear(b, _AFTER), _DIFFERENCE)
 
 
 def rotate(q: Array, v: Array) -> Array:
@@ -128,7 +128,7 @@ def log_and_rate(q: Array) -> tuple[Array, Array]:
     bend = (1.0 - ratio * q[..., 0]) / np.maximum(half * half, 1e-300)  # errors of small angles are as small in G
     e = ratio[..., None] * u
     cross = skew(e)
-    rate: Array = cross @ cross
+    rate = product(cross, cross)
     rate *= bend[..., None, None]
     rate += cross
     rate += EYE
@@ -174,7 +174,7 @@ def slerp(a: Array, b: Array, t: ArrayLike) -> Array:
 
 def to_matrix(q: Array) -> Array:
     """(..., 4) -> (..., 3, 3), columns are the turned axes: v -> q v q^-1, quadratic in q."""
-    return (((q @ _FIRST) * (q @ _SECOND)) @ _MATRIX).reshape(q.shape[:-1] + (3, 3))
+    return linear(linear(q, _FIRST) * linear(q, _SECOND), _MATRIX).reshape(q.shape[:-1] + (3, 3))
 
 
 def from_matrix(m: Array) -> Array:

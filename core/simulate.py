@@ -1,7 +1,7 @@
 """The simulator: a generator over sub-steps of one articulated body that follows a clip."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from .dynamics import Factor, Kinematics, Load, forward, kinematics, with_twist
 from .dynamics.dense import joint_impedance, mass_matrix
 from .errors import CoreError, SimulationError
 from .forces import Force, Pulse, Step, deviation
+from .lanes import arranged, beside, laned
 from .model import Model, State
 from .reference import Reference, advance, passing
 from .rotation import Array, conjugate, exp, log, multiply
@@ -83,13 +84,12 @@ def moment(
     """What acts in the step that comes next, and what its solver sees; kin: of the run's state."""
     k, state = run.k, run.state
     h = float(reference.kicks[k])
-    gone = reference.gone[k] if run.acceleration is None else run.acceleration
+    gone = beside(state.twist, reference.gone[k]) if run.acceleration is None else run.acceleration
     ahead = with_twist(model, kin, passing(state.twist, gone, float(reference.earlier[k])))
     off = deviation(reference, state, k, run.acceleration)
     now = Step(model, reference, state, kin, ahead, k, float(reference.times[k]), h, *off)
-    load = Load.zero(model, gravity, state.twist.shape[:-2])
-    load.expected = now.a_clip
-    load.prescribed = model.held(reference.acceleration[k] - _return(now.e, now.e_dot, h))
+    back = beside(now.e, reference.acceleration[k]) - _return(now.e, now.e_dot, h)
+    load = Load.of(gravity, model.held(back), now.a_clip)
     for force in forces:
         force.add(load, now)
     return now, load
@@ -106,6 +106,8 @@ def step(
     refresh: int = 1,
 ) -> Run:
     """One sub-step."""
+    if run.state.twist.ndim > 2:
+        run = replace(run, state=in_lanes(run.state))
     k, state = run.k, run.state
     held = run.band if k % refresh else None
     kin = held[0] if held else kinematics(model, state)
@@ -127,6 +129,13 @@ def step(
     rotation = _on_axes(model, reference.rotation[k + 1], rotation, led)
     fastest, apart = _fastest(kin.V[..., :3]), _fastest(model.outward(apply(kin.R, now.e_dot[..., :3])))
     return Run(k + 1, State(rotation, position, twist), fastest, apart, band, acceleration, led)
+
+
+def in_lanes(state: State) -> State:
+    """The states of a batch as its steps leave them."""
+    if laned(state.twist):
+        return state
+    return State(*(arranged(x) for x in (state.rotation, state.position, state.twist)))
 
 
 def _fastest(w: Array) -> float:

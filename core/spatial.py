@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .lanes import beside, laned, linear, product, zeros
 from .rotation import Array, skew
-
-MANY = 64  # systems of equations that are worth being solved side by side
 
 _CROSS = np.zeros((6, 36))  # v @ _CROSS is the flat operator v x
 for _rows, _columns, _first in ((0, 0, 0), (3, 3, 0), (3, 0, 3)):
@@ -19,19 +18,19 @@ for _rows, _columns, _first in ((0, 0, 0), (3, 3, 0), (3, 0, 3)):
 
 def motion_cross(v: Array) -> Array:
     """(..., 6) -> (..., 6, 6): the operator v x on motion vectors; -transpose is v x* on forces."""
-    return (v @ _CROSS).reshape(v.shape[:-1] + (6, 6))
+    return linear(v, _CROSS).reshape(v.shape[:-1] + (6, 6))
 
 
 def apply(m: Array, v: Array) -> Array:
     """Matrix (..., i, j) times vector (..., j)."""
-    if m.ndim > 3:  # for many small products a loop over them costs less than as many calls of BLAS
+    if v.ndim > 2 or m.ndim > 3:  # for many small products a loop over them costs less than as many calls of BLAS
         return np.einsum("...ij,...j->...i", m, v)
     return (m @ v[..., None])[..., 0]
 
 
 def apply_T(m: Array, v: Array) -> Array:  # noqa: N802  a transpose
     """Transpose of a matrix (..., i, j) times vector (..., i)."""
-    if m.ndim > 3:
+    if v.ndim > 2 or m.ndim > 3:
         return np.einsum("...ij,...i->...j", m, v)
     return (v[..., None, :] @ m)[..., 0, :]
 
@@ -39,66 +38,46 @@ def apply_T(m: Array, v: Array) -> Array:  # noqa: N802  a transpose
 def turned(m: Array) -> Array:
     """The transposes of matrices as they are multiplied from the right: BLAS takes three times as long for many small
     ones that it has to turn itself."""
-    return np.ascontiguousarray(m.swapaxes(-1, -2))
+    return m.swapaxes(-1, -2) if m.ndim > 3 and laned(m) else np.ascontiguousarray(m.swapaxes(-1, -2))
 
 
 def _from_pseudo() -> Array:
-    """(16, 36): takes flattened pseudo-inertias to flattened spatial inertias, which are linear in them."""
-    out = np.zeros((4, 4, 6, 6))
+    """(12, 36): takes the first three rows of pseudo-inertias, flat, to flat spatial inertias, but for the mass."""
+    out = np.zeros((3, 4, 6, 6))
     for i in range(3):
         out[i, i, :3, :3] += np.eye(3)
         for j in range(3):
             out[i, j, i, j] -= 1.0
         out[i, 3, :3, 3:] = skew(np.eye(3)[i])
         out[i, 3, 3:, :3] = -skew(np.eye(3)[i])
-    out[3, 3, 3:, 3:] = np.eye(3)
-    return out.reshape(16, 36)
+    return out.reshape(12, 36)
 
 
 _FROM_PSEUDO = _from_pseudo()
 
 
 def moved_inertia(T: Array, pseudo: Array) -> Array:
-    """Spatial inertias (..., 6, 6) in the frame to which T (..., 4, 4) takes bodies with these pseudo-inertias."""
-    moved = T @ pseudo @ turned(T)
-    return (moved.reshape(moved.shape[:-2] + (16,)) @ _FROM_PSEUDO).reshape(moved.shape[:-2] + (6, 6))
+    """Spatial inertias (..., n, 6, 6) in the frame to which T (..., n, 3, 4) takes bodies with these pseudo-inertias
+    (n, 4, 4)."""
+    moved = product(T, beside(T, pseudo, 2))
+    moved[..., :3] = product(moved, turned(T))
+    flat = linear(moved.reshape(moved.shape[:-2] + (12,)), _FROM_PSEUDO)
+    flat[..., 21::7] = pseudo[:, 3, 3:]
+    return flat.reshape(moved.shape[:-2] + (6, 6))
 
 
 def solve(m: Array, v: Array) -> Array:
     """x of m x = v for vectors v (..., j)."""
-    x: Any = np.linalg.solve(m, v[..., None])
-    return x[..., 0]
-
-
-def solve_many(m: Array, v: Array) -> Array:
-    """X of m X = v for symmetric positive definite matrices (..., k, k), and v (..., k, c).
-
-    From MANY on all are eliminated side by side, an entry of all at once, which takes half of LAPACK's time; small ones
-    without pivots, as in Cholesky's way.
-    """
-    k, c, count = *v.shape[-2:], v[..., 0, 0].size
-    if count < MANY:
-        x: Any = np.linalg.solve(m, v)
-        return x
-    rows, lower = np.empty((k, k + c, count)), np.empty((k, k, count))
-    rows[:, :k] = m.reshape(count, k, k).transpose(1, 2, 0)
-    rows[:, k:] = v.reshape(count, k, c).transpose(1, 2, 0)
-    for i in range(k):
-        if i:
-            rows[i, i:] -= np.einsum("jn,jcn->cn", lower[i, :i], rows[:i, i:])
-        lower[i:, i] = rows[i, i:k]
-        rows[i, i + 1 :] *= 1.0 / rows[i, i]
-    for i in range(k - 2, -1, -1):
-        rows[i, k:] -= np.einsum("jn,jcn->cn", rows[i, i + 1 : k], rows[i + 1 :, k:])
-    return np.ascontiguousarray(rows[:, k:].transpose(2, 0, 1)).reshape(v.shape)
+    x: Any = np.linalg.solve(m, v) if v.ndim == 1 else np.linalg.solve(m, v[..., None])[..., 0]
+    return x
 
 
 def motion_transform(r: Array, p: Array) -> Array:
     """X_wb: motions of a frame at p (..., 3) with axes r (..., 3, 3) to the frame in which p is given; (..., 6, 6)."""
-    x = np.zeros(r.shape[:-2] + (6, 6))
+    x = zeros(p, 6, 6)
     x[..., :3, :3] = r
     x[..., 3:, 3:] = r
-    x[..., 3:, :3] = skew(p) @ r
+    x[..., 3:, :3] = product(skew(p), r)
     return x
 
 

@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..lanes import product, rows, zeros
 from ..model import Model, State
 from ..rotation import Array, cross
 from ..spatial import apply, motion_cross, motion_transform, moved_inertia
@@ -66,29 +67,32 @@ def with_twist(model: Model, kin: Kinematics, twist: Array) -> Kinematics:
 
 
 def poses(model: Model, state: State) -> Array:
-    """(..., n, 4, 4) body to world."""
-    T = np.empty(state.rotation.shape[:-2] + (model.n + 1, 4, 4))
-    T[...] = UNMOVED
-    own = T[..., :-1, :, :]
-    own[..., :3, :3] = state.R
-    own[..., :3, 3] = state.position
-    if T.ndim == 3:
+    """(..., n, 3, 4) body to world."""
+    if state.rotation.ndim == 2:
+        T = np.empty((model.n + 1, 4, 4))
+        T[...] = UNMOVED
+        own = T[:-1]
+        own[:, :3, :3] = state.R
+        own[:, :3, 3] = state.position
         for up in model.jumps:
-            np.matmul(T.take(up, axis=-3), own, out=own)
-        return own
-    by_depth = own.take(model.levels.order, axis=-3)  # for many bodies calls don't count, but each product does
-    for level in model.levels.inner:
-        by_depth[..., level.bodies, :, :] = by_depth.take(level.parent, axis=-3) @ by_depth[..., level.bodies, :, :]
-    return by_depth.take(model.levels.place, axis=-3)
+            np.matmul(T.take(up, axis=0), own, out=own)
+        return own[:, :3]
+    levels = model.levels  # for many bodies calls don't count, but each product does
+    by_depth = zeros(state.position, 3, 4)
+    by_depth[..., :3], by_depth[..., 3] = rows(state.R, levels.order, 2), rows(state.position, levels.order)
+    for level in levels.inner:
+        up, of_level = rows(by_depth, level.parent, 2), by_depth[..., level.bodies, :, :]
+        of_level[...] = product(up[..., :3], of_level)
+        of_level[..., 3] += up[..., 3]
+    return rows(by_depth, levels.place, 2)
 
 
 def kinematics(model: Model, state: State) -> Kinematics:
     """One pass from joint coordinates to world poses, axes and velocities."""
     T = poses(model, state)
-    R = T[..., :3, :3]
-    origin = T[..., 0, :3, 3].copy()
-    T[..., :3, 3] -= origin[..., None, :]
-    p = T[..., :3, 3]
+    R, p = T[..., :3], T[..., 3]
+    origin = p[..., 0, :].copy()
+    p -= origin[..., None, :]
     X, inertia = motion_transform(R, p), moved_inertia(T, model.pseudo)
     vJ = apply(X, state.twist)
     return Kinematics(R, p, origin, X, inertia, model.axes(X), vJ, model.outward(vJ))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..lanes import Part, zeros
 from ..model import Model
 from ..rotation import Array
 
@@ -34,16 +35,14 @@ class Load:
     @classmethod
     def zero(cls, model: Model, gravity: Array, batch: tuple[int, ...] = ()) -> "Load":
         """Nothing acts but gravity (3,)."""
-        shape = batch + (model.n, 6)
-        return cls(
-            np.zeros(shape),
-            None,
-            np.zeros(shape),
-            None,
-            np.zeros(shape),
-            np.asarray(gravity, dtype=np.float64),
-            np.zeros(shape),
-        )
+        still = np.zeros(batch + (model.n, 6))
+        return cls.of(gravity, still, still.copy())
+
+    @classmethod
+    def of(cls, gravity: Array, prescribed: Array, expected: Array) -> "Load":
+        """Nothing acts but gravity (3,) on joints of which this is prescribed and expected."""
+        force, wrench = zeros(prescribed, 6), zeros(prescribed, 6)
+        return cls(force, None, wrench, None, prescribed, np.asarray(gravity, dtype=np.float64), expected)
 
     def add_joint(self, force: Array, Z: Array | None = None) -> None:
         """Add joint forces (..., n, 6) and impedances (..., n, 6, 6), body frames; the first of those becomes ours."""
@@ -51,10 +50,10 @@ class Load:
         if Z is not None:
             self.Z = Z if self.Z is None else self.Z + Z
 
-    def add_turn(self, bodies: np.ndarray, torque: Array, Z: Array) -> None:
+    def add_turn(self, bodies: Part, torque: Array, Z: Array) -> None:
         """Add torques (..., m, 3) and impedances (..., m, 3, 3) to turns of the joints of m different bodies."""
         if self.Z is None:
-            self.Z = np.zeros(self.force.shape + (6,))
+            self.Z = zeros(self.force, 6, 6)
         self.force[..., bodies, :3] += torque
         self.Z[..., bodies, :3, :3] += Z
 
@@ -63,7 +62,7 @@ class Load:
         self.wrench[..., bodies, :] += wrench
         if Z is not None:
             if self.body_Z is None:
-                self.body_Z = np.zeros(self.wrench.shape + (6,))
+                self.body_Z = zeros(self.wrench, 6, 6)
             self.body_Z[..., bodies, :, :] += Z
 
     @property

@@ -6,6 +6,8 @@ from functools import cached_property
 import numpy as np
 
 from ..dynamics import Load
+from ..groups import together
+from ..lanes import Part, rows
 from ..rotation import EYE, Array
 from ..spatial import apply_T
 from .step import Step, Swift, Taken, before, unknown
@@ -60,15 +62,19 @@ class Limit:
         return self.swift or unknown(len(self.bodies))
 
     @cached_property
+    def _rows(self) -> Part:
+        return together(self.bodies)
+
+    @cached_property
     def _inner(self) -> Array:
         """(K, m) square of the deviation [rad^2] that is free about any axis."""
         least = np.where(self._hinge, np.minimum(self.high, -self.low), self.high)
         return np.square(self.soft * np.maximum(least, 0.0))
 
     @cached_property
-    def _kinds(self) -> tuple[slice | np.ndarray, slice | np.ndarray]:
+    def _kinds(self) -> tuple[Part, Part]:
         """Which are cones, and which are hinges."""
-        return _together(np.flatnonzero(~self._hinge)), _together(np.flatnonzero(self._hinge))
+        return together(np.flatnonzero(~self._hinge)), together(np.flatnonzero(self._hinge))
 
     @cached_property
     def _hinged(self) -> tuple[np.ndarray, Array]:
@@ -88,7 +94,7 @@ class Limit:
 
     def add(self, load: Load, step: Step) -> None:
         """Torque at the deviation as far ahead as `Swift` says, with its tangent as stiffness."""
-        e, rate = (v.take(self.bodies, axis=-2)[..., :3] for v in (step.e, step.e_dot))
+        e, rate = (rows(v, self._rows)[..., :3] for v in (step.e, step.e_dot))
         part = self._swift.taken(step.h)
         ahead = e + part[0][:, None] * rate
         squares = np.einsum("...i,...i->...", ahead, ahead)
@@ -106,24 +112,19 @@ class Limit:
         bodies, axis = self._hinged
         if len(bodies):
             # a hinge's angle is e . axis, and its gradient not quite the axis where the joint gives way across it
-            u[..., hinges, :] = turned = apply_T(step.rate.take(bodies, axis=-3), axis)
+            u[..., hinges, :] = turned = apply_T(rows(step.rate, bodies, 2), axis)
             along = e[..., hinges, :] * axis + late[hinges, None] * turned * rate[..., hinges, :]
             x[..., hinges] = along.sum(axis=-1)
         zone = np.where(x > 0.0, self._zones[0][k], self._zones[1][k])
         x = past(x, self._free[0][k], self._free[1][k])
-        off = step.off.take(self.bodies, axis=-2)[..., :3]
+        off = rows(step.off, self._rows)[..., :3]
         grows, gained = (np.einsum("...i,...i->...", v, u) for v in (rate, off))
         speed = before(grows, lag * gained)
         torque, z = pressed(part, x, zone, (self.stiffness, self.damping), speed)
         swirl = np.zeros(z.shape)  # across the cone's radius the torque turns with the joint: else it would swirl
         swirl[..., cones] = inert[cones] * np.abs(torque[..., cones]) / length[..., cones]
         Z = ((z - swirl)[..., None] * u)[..., :, None] * u[..., None, :] + swirl[..., None, None] * EYE
-        load.add_turn(self.bodies, torque[..., None] * u, Z)
-
-
-def _together(rows: np.ndarray) -> slice | np.ndarray:
-    """Rows that follow each other as a slice, of which nothing needs to be copied."""
-    return slice(rows[0], rows[-1] + 1) if len(rows) and rows[-1] - rows[0] == len(rows) - 1 else rows
+        load.add_turn(self._rows, torque[..., None] * u, Z)
 
 
 def pressed(part: Taken, x: Array, zone: Array, spring: tuple[Array, Array], speed: Array) -> tuple[Array, Array]:

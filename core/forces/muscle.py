@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from ..dynamics import Kinematics, Load
+from ..lanes import beside, laned, product, zeros
 from ..model import Model
 from ..rotation import Array
 from ..spatial import apply, apply_T
@@ -63,14 +64,14 @@ class Muscle:
         """
         k, own, G, w = step.k, self._taken(step.reference.kicks, step.model.sliding), step.rate, step.e_dot[..., :3]
         e = step.e[..., :3] + own.late[k] * apply(G, w) if own.later[k] else step.e[..., :3]
-        slope = own.spring[k] @ G
-        torque = apply_T(slope, e) + apply(own.damper[k], w)
-        turning = own.inert[k] * (G.swapaxes(-1, -2) @ slope) + own.drag[k]
+        slope = product(beside(G, own.spring[k], 2), G)
+        torque = apply_T(slope, e) + apply(beside(G, own.damper[k], 2), w)
+        turning = own.inert[k] * product(G.swapaxes(-1, -2), slope) + beside(G, own.drag[k], 2)
         if self.saturates:  # the impedance is cut alike: without any, a light body would chatter
             torque, turning = capped(torque, turning, self.ceiling)
         borne = -weight(step.model, step.kin, load.gravity) if self.borne is None else self.borne[k]
-        force = table(self.share, k, 1)[:, None] * (self.feed_forward[k] + borne)
-        Z = np.zeros(step.e.shape + (6,))
+        force = table(self.share, k, 1)[:, None] * (beside(e, self.feed_forward[k]) + borne)
+        Z = zeros(step.e, 6, 6)
         force[..., :3] -= torque
         Z[..., :3, :3] = turning
         if (bodies := step.model.sliding).stop:
@@ -87,6 +88,8 @@ def weight(model: Model, kin: Kinematics, gravity: Array) -> Array:
 
 def pull(kin: Kinematics, gravity: Array) -> Array:
     """(..., n, 6) the bodies' own weights, shared frame; as one matrix: many small products cost twice as much."""
+    if laned(kin.V):
+        return apply(kin.I[..., 3:], gravity)
     return (kin.I.reshape(-1, 6)[:, 3:] @ gravity).reshape(kin.V.shape)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from ..dynamics import Kinematics, Load
+from ..lanes import beside, product
 from ..model import Model, State
 from ..reference import Reference
 from ..rotation import Array, exp, log_and_rate, times
@@ -68,10 +69,10 @@ class Force(Protocol):
 
 def deviation(reference: Reference, state: State, k: int, last: Array | None = None) -> tuple[Array, ...]:
     """(e, e_dot, a_clip, last, off, rate, turn) of `Step`.  last: None = the clip's."""
-    turn = times(reference.back[k], state.rotation)
+    turn = times(beside(state.rotation, reference.back[k]), state.rotation)
     e, rate = log_and_rate(turn)
-    clip = (reference.rows[k] @ state.R).reshape(e.shape[:-1] + (18,))
-    away = apply_T(state.R, state.position - reference.position[k])
+    clip = product(beside(state.R, reference.rows[k], 2), state.R).reshape(e.shape[:-1] + (18,))
+    away = apply_T(state.R, state.position - beside(state.position, reference.position[k]))
     last = clip[..., 12:] if last is None else last
     off = last - clip[..., 12:]
     return np.concatenate((e, away), axis=-1), state.twist - clip[..., :6], clip[..., 6:12], last, off, rate, turn

@@ -36,6 +36,7 @@ from core.forces.limit import torque_function
 from core.forces.spring import capped
 from core.forces.step import Step, deviation, log_rate
 from core.forces.swing import swing_twist
+from core.lanes import arranged
 from core.model import FREE, SPHERICAL, Model, State, revolute
 from core.reference import Reference, build, passing
 from core.rotation import angle, exp, log, multiply
@@ -411,8 +412,9 @@ def test_dry_friction_holds_what_is_less_and_gives_way_to_more():
     assert turned(0.1, 0.0, 200, 1 / 1000, load=0.2)[-1] == pytest.approx(0.1 / 0.02 * 0.2, rel=0.05)
 
 
-def test_forces_work_on_batches(clip):
-    """Three systems at once give what each gives alone."""
+@pytest.mark.parametrize("order", [np.copy, arranged], ids=["rows", "lanes"])
+def test_forces_work_on_batches(clip, order):
+    """Three systems at once give what each gives alone, in whatever order they lie in memory."""
     model, reference = clip
     rng = np.random.default_rng(9)
     far, fast = rng.normal(size=(3, model.n, 3)), model.expand(rng.normal(size=(3, model.nv)))
@@ -424,7 +426,8 @@ def test_forces_work_on_batches(clip):
     for force in (*every_force(model, reference).values(), air, ball, spike, field):
         q = multiply(reference.rotation[5], exp(0.5 * far))
         twist = reference.arrival(5) + fast
-        together = load_of(force, moment_of(model, reference, State(q, p, twist), 5), GRAVITY)
+        batch = State(*(order(x) for x in (q, p, twist)))
+        together = load_of(force, moment_of(model, reference, batch, 5), GRAVITY)
         for i in range(3):
             alone = load_of(force, moment_of(model, reference, State(q[i], p[i], twist[i]), 5), GRAVITY)
             for name in ("force", "wrench", "Z", "body_Z"):

@@ -3,15 +3,13 @@
 import numpy as np
 
 from bench import trees
-from core.dynamics import Load, forward_dense, forward_tree, kinematics
-from core.limbs import LONG, SHORT, carriers, cut
-from core.model import Model, State
-from core.spatial import MANY, solve_many
+from core.limbs import SIZES, carriers, cut
+from core.model import Model
 
 from .trees import tree
 
 
-def parts(model, sizes=LONG):
+def parts(model, sizes=SIZES):
     counts = np.array([len(joint) for joint in model.joints])
     return cut(np.where(model.parent < 0, -1, carriers(model.parent, counts > 0)[model.parent]), counts, sizes)
 
@@ -19,7 +17,7 @@ def parts(model, sizes=LONG):
 def test_limbs_are_connected_parts_of_the_tree(rng):
     for _ in range(50):
         model = tree(rng, int(rng.integers(2, 40)), free=bool(rng.integers(2)), kinds=("spherical", "hinge", "fixed"))
-        sizes = (LONG, SHORT)[rng.integers(2)]
+        sizes = (SIZES, (3, 0, 6))[rng.integers(2)]
         limbs = parts(model, sizes)
         assert sorted(i for limb in limbs for i in limb) == [i for i, joint in enumerate(model.joints) if len(joint)]
         for limb in limbs:
@@ -44,7 +42,7 @@ def test_cost_grows_with_the_bones(rng):
     """A rope is cut into pieces, so the matrices that are solved grow no larger with it."""
     model = tree(rng, 60, kinds=("spherical",))
     rope = type(model)(model.names, np.arange(-1, 59), model.joints, model.inertia)
-    assert max(tier.shape[1] * tier.shape[2] for tier in rope.limbs.tiers) <= LONG[2]
+    assert max(tier.shape[1] * tier.shape[2] for tier in rope.limbs.tiers) <= SIZES[2]
 
 
 def test_sums_along_the_tree_level_by_level(rng):
@@ -56,20 +54,3 @@ def test_sums_along_the_tree_level_by_level(rng):
         np.testing.assert_allclose(model.levels.outward(values), model.ancestor @ values, atol=1e-12)
         np.testing.assert_allclose(model.levels.inward(values), model.ancestor.T @ values, atol=1e-12)
         np.testing.assert_array_equal(model.levels.order[model.levels.place], np.arange(n))
-
-
-def test_many_systems_are_solved_as_each_is(rng):
-    half = rng.normal(size=(MANY, 2, 9, 9))
-    m, v = half @ half.swapaxes(-1, -2) + np.eye(9), rng.normal(size=(MANY, 2, 9, 7))
-    np.testing.assert_allclose(solve_many(m, v), np.linalg.solve(m, v), rtol=1e-9, atol=1e-9)
-
-
-def test_bodies_side_by_side_move_as_each_does():
-    """On short limbs, eliminated side by side, against the dense solver of one."""
-    scene = trees.scene(22, MANY)
-    model, state = scene.model, scene.run.state
-    together = forward_tree(model, kinematics(model, state), Load.zero(model, trees.GRAVITY, (MANY,)))
-    for k in (0, MANY - 1):
-        one = State(state.rotation[k], state.position[k], state.twist[k])
-        alone = forward_dense(model, kinematics(model, one), Load.zero(model, trees.GRAVITY))
-        np.testing.assert_allclose(together[k], alone, rtol=1e-9, atol=1e-9 * np.abs(alone).max())

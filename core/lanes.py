@@ -1,0 +1,79 @@
+"""Batches in lanes: of many systems side by side, the same number of all of them lies in a row in memory.
+
+An array (batch..., n, components...) of a batch keeps its shape but lies as (components..., n, batch), so that a pass
+over it is few long loops instead of many short ones: small matrices of all bodies and systems are multiplied an entry
+at a time.  `arranged` brings arrays there, and what is computed from them stays there by itself where numpy goes by
+entries; what doesn't is here, for arrays of either kind.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Part = slice | np.ndarray
+
+
+def laned(x: Array) -> bool:
+    """Whether an array of at least (batch, n, components) lies in lanes."""
+    return x.ndim > 2 and x.strides[0] == x.itemsize < x.strides[-1]
+
+
+def memory(x: Array, components: int = 1) -> Array:
+    """(components..., n, batch reversed...) an array as it lies, if in lanes."""
+    last = x.ndim - components
+    return x.transpose(*range(last, x.ndim), *range(last - 1, -1, -1))
+
+
+def seen(lying: Array, components: int = 1) -> Array:
+    """The inverse of `memory`: (batch..., n, components...)."""
+    return lying.transpose(*range(lying.ndim - 1, components - 1, -1), *range(components))
+
+
+def arranged(x: Array, components: int = 1) -> Array:
+    """An array (batch..., n, components...) in lanes."""
+    return seen(np.ascontiguousarray(memory(x, components)), components)
+
+
+def zeros(like: Array, *components: int) -> Array:
+    """(..., n, components...) zeros that lie as an array (..., n, c) does."""
+    if like.ndim > 2 and laned(like):
+        return seen(np.zeros(components + like.shape[-2::-1]), len(components))
+    return np.zeros(like.shape[:-1] + components)
+
+
+def linear(v: Array, table: Array) -> Array:
+    """v (..., i) @ table (i, j), a constant: all of a batch in one product."""
+    if v.ndim > 2 and laned(v):
+        return (table.T @ v.T.reshape(len(table), -1)).reshape((-1, *v.shape[-2::-1])).T
+    return v @ table
+
+
+def product(a: Array, b: Array) -> Array:
+    """Matrices a @ b, (..., i, j) and (..., j, k)."""
+    if a.ndim + b.ndim > 6 and (laned(a) or laned(b)):
+        out: Array = np.einsum("...ij,...jk->...ik", a, b)
+        return out
+    return a @ b
+
+
+def rows(x: Array, bodies: Part, components: int = 1) -> Array:
+    """(..., m, components...) of the bodies (m,), of one or two components."""
+    if isinstance(bodies, slice):
+        return x[..., bodies, :] if components == 1 else x[..., bodies, :, :]
+    if laned(x):
+        return seen(memory(x, components).take(bodies, axis=components), components)
+    return x.take(bodies, axis=-1 - components)
+
+
+def beside(like: Array, x: Array, components: int = 1) -> Array:
+    """Numbers (n, components...) that all systems share, so lying that what is made of them and of arrays like a given
+    one, with as many components, lies as these do."""
+    return x if like.ndim == x.ndim else arranged(x, components)
+
+
+def over(sums: Callable[[Array], Array], x: Array) -> Array:
+    """What sums over bodies, of arrays (..., n, c), make of one in lanes: systems lie in the place of components."""
+    lying = memory(x)
+    return seen(sums(lying.reshape(*lying.shape[:2], -1)).reshape(lying.shape))

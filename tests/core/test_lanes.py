@@ -1,0 +1,98 @@
+"""Batches in lanes: the same numbers as one by one, and no step takes them out of their order."""
+
+import numpy as np
+import pytest
+
+from bench import trees
+from core.dynamics import Load, forward_dense, forward_tree, kinematics
+from core.lanes import arranged, laned, linear, memory, product, rows, seen, zeros
+from core.model import Model, State
+from core.rotation import conjugate, cross, exp, log_and_rate, multiply, to_matrix
+from core.simulate import Run, step
+from core.spatial import apply, apply_T, motion_cross
+
+from .trees import mixed, tree
+
+BATCHES = pytest.mark.parametrize("batch", [(7,), (2, 3), (1,)])
+
+
+@BATCHES
+def test_what_numpy_does_not_keep_in_order_is_kept(rng, batch):
+    """Every operation of its own gives what plain arrays give, and gives it in lanes."""
+    v, m = rng.normal(size=(*batch, 5, 4)), rng.normal(size=(*batch, 5, 4, 3))
+    table, some = rng.normal(size=(4, 9)), np.array([3, 0, 3])
+    lying, lying_m = arranged(v), arranged(m, 2)
+    np.testing.assert_array_equal(seen(memory(lying_m, 2), 2), m)
+    pairs = [
+        (linear(lying, table), v @ table),
+        (product(lying_m.swapaxes(-1, -2), lying_m), m.swapaxes(-1, -2) @ m),
+        (rows(lying, some), v[..., some, :]),
+        (rows(lying_m, some, 2), m[..., some, :, :]),
+        (rows(lying_m, slice(1, 3), 2), m[..., 1:3, :, :]),
+        (zeros(lying, 2, 6), np.zeros((*batch, 5, 2, 6))),
+        (apply_T(lying_m, lying), np.einsum("...ij,...i->...j", m, v)),
+        (apply(lying_m.swapaxes(-1, -2), lying), np.einsum("...ij,...i->...j", m, v)),
+    ]
+    for got, want in pairs:
+        assert laned(got) or batch == (1,)
+        np.testing.assert_allclose(got, want, atol=1e-14)
+
+
+def test_rotations_in_lanes(rng):
+    q, w, u = rng.normal(size=(6, 5, 4)), rng.normal(size=(6, 5, 3)), rng.normal(size=(6, 5, 3))
+    q /= np.linalg.norm(q, axis=-1, keepdims=True)
+    one = multiply(q, exp(w)), to_matrix(conjugate(q)), *log_and_rate(q), cross(w, u), motion_cross(np.dstack((w, u)))
+    q, w, u = arranged(q), arranged(w), arranged(u)
+    two = multiply(q, exp(w)), to_matrix(conjugate(q)), *log_and_rate(q), cross(w, u), motion_cross(np.dstack((w, u)))
+    for got, want in zip(two, one, strict=True):
+        np.testing.assert_allclose(got, want, atol=1e-14)
+
+
+@BATCHES
+def test_sums_along_trees_of_any_order_in_lanes(rng, batch, monkeypatch):
+    """By the matrix of ancestors and level by level, also with several roots."""
+    model = tree(rng, 30)
+    model = Model(model.names, np.where(rng.random(30) < 0.1, -1, model.parent), model.joints, model.inertia)
+    values = rng.normal(size=(*batch, 30, 6))
+    for few in (0, 10**9):
+        monkeypatch.setattr("core.model.BY_LEVEL", few)
+        np.testing.assert_allclose(model.outward(arranged(values)), model.ancestor @ values, atol=1e-12)
+        np.testing.assert_allclose(model.inward(arranged(values)), model.ancestor.T @ values, atol=1e-12)
+
+
+@pytest.mark.parametrize("count", trees.SIZES)
+def test_a_step_of_a_batch_is_that_of_each_and_stays_in_lanes(count):
+    """Muscles and limits; what a step hands on to the next lies as it needs it."""
+    scene = trees.scene(count, 6)
+
+    def two_steps(state):
+        run = Run(0, state)
+        for _ in range(2):
+            run = step(scene.model, scene.reference, scene.forces, trees.GRAVITY, run)
+        return run
+
+    start, together = scene.run.state, two_steps(scene.run.state)
+    state = together.state
+    assert all(laned(x) for x in (state.rotation, state.position, state.twist, together.acceleration))
+    for i in (0, 5):
+        alone = two_steps(State(start.rotation[i], start.position[i], start.twist[i])).state
+        for name in ("rotation", "position", "twist"):
+            one = getattr(alone, name)
+            np.testing.assert_allclose(getattr(state, name)[i], one, rtol=0, atol=1e-9 * np.abs(one).max())
+
+
+def test_bodies_side_by_side_move_as_each_does(rng):
+    """Joints of every kind, several roots and bodies that nothing moves, against the dense solver of one."""
+    for n in (1, 4, 14, 30):
+        model = mixed(rng, n)
+        model = Model(model.names, np.where(rng.random(n) < 0.1, -1, model.parent), model.joints, model.inertia)
+        state = State(exp(rng.normal(size=(3, n, 3))), rng.normal(size=(3, n, 3)), rng.normal(size=(3, n, 6)))
+        load = Load.zero(model, trees.GRAVITY, (3,))
+        load.add_joint(rng.normal(size=(3, n, 6)), np.broadcast_to(np.eye(6), (3, n, 6, 6)))
+        together = forward_tree(model, kinematics(model, state), load)
+        for k in range(3):
+            one = State(state.rotation[k], state.position[k], state.twist[k])
+            own = Load.zero(model, trees.GRAVITY)
+            own.add_joint(load.force[k], load.Z[k])
+            alone = forward_dense(model, kinematics(model, one), own)
+            np.testing.assert_allclose(together[k], alone, rtol=1e-8, atol=1e-9 * np.abs(alone).max(initial=1.0))
