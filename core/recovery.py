@@ -17,6 +17,7 @@ from .rotation import Array
 from .skeleton import Clip
 from .stance import Stance
 
+GRIP = 0.8  # friction of soles
 WEAKER, LEAST = 0.85, 0.1  # of a blow that makes the body fall is tried next, and at least of it
 
 
@@ -76,11 +77,15 @@ def _push(actor: Actor, found: Stance, pulses: Sequence[Pulse]) -> Array:
 
 
 def _borne(actor: Actor, found: Stance, pulse: Pulse) -> float:
-    """Part of a blow that the weight takes: of one on a leg that stands, the ground takes some, by the lever."""
+    """Part of a blow that the weight takes: of one on a leg that stands, the ground takes some, by the lever, but no
+    more than friction holds."""
     k = min(int(np.searchsorted(found.times, pulse.start - 1e-6)), len(found.times) - 1)
     for i, limb in enumerate(found.limbs):
         if pulse.body in struck.bodies(actor, limb) and found.down[k, i]:
             axis = actor.axis[pulse.body]
             along = float(np.clip(pulse.point @ axis / max(float(axis @ axis), 1e-12), 0.0, 1.0))
-            return {limb.upper: 1.0 - 0.5 * along, limb.lower: 0.5 - 0.5 * along}.get(pulse.body, 0.0)
+            part = {limb.upper: 1.0 - 0.5 * along, limb.lower: 0.5 - 0.5 * along}.get(pulse.body, 0.0)
+            held = GRIP * float(found.pace[k] ** 2 * found.height[k]) * max(pulse.duration, struck.LEAVES)
+            given = float(np.linalg.norm(pulse.impulse[:2])) / float(actor.masses.mass.sum())
+            return max(part, 1.0 - held / max(given, 1e-12))
     return 1.0
