@@ -23,7 +23,7 @@ STRAIGHT = 0.99  # of a leg's length up to which it may stretch beyond the clip'
 STRETCH = 0.6  # part of what the clip's leg leaves of that which one off it takes
 SOFT = 0.3  # of how far hip and foot are off the clip's: as wide is the way into a stretched leg
 DEEPEST = 0.06  # [m] that the pelvis sinks at most for legs that don't reach and whose heels can't rise
-RISE, SOFTER, STEEPEST = 0.3, 0.065, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
+RISE, SOFTER, STEEPEST = 0.03, 0.065, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
 LED = 0.1  # part of their muscles that legs keep which stand
 SLANTED = 2.0  # times what its leg misses that a foot is lifted at most: a leg near level would ask for any height
 FIND = 0.3  # [s] after landing in which the pelvis finds back into its range
@@ -254,7 +254,7 @@ class Footing:
 
     def _risen(self, limb: Limb, clip: Array, p: Array, target: Poses, air: Array, hold: Array) -> Poses:
         """The foot's place and rotation where its leg doesn't reach: a heel rises over toes that stay where they are as
-        long as the body is before them; on the ground it is then lifted; what is left it is drawn to its hip."""
+        long as the body is before them; on the ground it is then lifted off it; what is left it is drawn to its hip."""
         ankle, turn = target
         softness = SOFTER + air * hold * (SOFT - SOFTER)
         hip, reached = p[:, limb.upper], _reached(limb, clip, p, ankle, softness)

@@ -70,13 +70,14 @@ def is_last(stance: Stance, due: int, leg: int, last: int) -> bool:
     return not own and not 0 <= again <= last
 
 
-def reached(stance: Stance, k: int, leg: int, goal: Array, x: Array, wide: float) -> Array:
+def reached(stance: Stance, k: int, leg: int, goal: Array, x: Array, wide: float, sunk: float = SUNK) -> Array:
     """The goal (2,), or as far as the leg gets at sample k with the weight at x (2,): STRIDE from under it, and no
-    farther from its hip, sunk a little, than it is long, or than it gets in the clip, which is so wide [m]."""
+    farther from its hip, sunk by so much of its length, than it is long, or than it gets in the clip, which is so wide
+    [m]."""
     length = float(stance.length[leg])
     goal = x + _within(goal - x, STRIDE * length)
     own = stance.ankle[k, leg] - stance.hip[k, leg]
-    high = abs(float(own[2])) - SUNK * length
+    high = abs(float(own[2])) - sunk * length
     far = float(np.sqrt(max(length**2 - high**2, 0.0)))
     return np.asarray(x - own[:2] + _within(own[:2] + goal - x, max(far, wide)))
 
@@ -155,8 +156,13 @@ class Lander(Weight):
         off = x + v / float(stance.pace[due]) - self.home
         size = norm(off)
         far = part(size) * (1.0 if self.stays else beyond(stance, due, size, self.end - HOME))
+        goal = self.home + far * off + self.knocks[k, leg]
         wide = stride(self.clip, self.clip.lands(k, leg), leg)
-        return reached(stance, due, leg, self.home + far * off + self.knocks[k, leg], x, wide)
+        leaves = stance.stays(due, leg)
+        if leaves == len(stance.times) or not stance.flies[leaves]:
+            return reached(stance, due, leg, goal, x, wide)
+        goal, last = reached(stance, due, leg, goal, x, wide, 0.0), leaves - 1  # runs have no time to sink
+        return reached(stance, last, leg, goal, self.foreseen(k, last)[0], stride(self.clip, last, leg), 0.0)
 
     def _hasten(self, k: int, leg: int) -> None:
         """A foot in the air lands sooner, by how much nearer the feet are to the capture point then; of two, while the

@@ -67,6 +67,49 @@ def test_legs_of_no_length_plan_finite_steps(actor, clip):
 
 
 @pytest.fixture(scope="module")
+def running(found):
+    """The walk, but with the ends of its contacts only, between which the weight is thrown into the air."""
+    down, height = np.zeros_like(found.down), np.full_like(found.height, found.height.mean())
+    for leg in (0, 1):
+        for a, b in runs(found.down[:, leg]):
+            down[b - 9 * (b - a) // 20 : b, leg] = True
+    for a, b in runs(~down.any(axis=1)):
+        since = found.times[a:b] - found.times[a]
+        height[a:b] += 0.5 * 9.81 * since * (found.times[b] - found.times[a] - since)
+    return replace(found, down=down, height=height)
+
+
+def runs(true):
+    """Where (K,) bool is true, but at both ends: [(first, one after the last)]."""
+    edges = np.flatnonzero(np.diff(1 * true)) + 1
+    edges = edges[int(true[0]) :]
+    return list(zip(edges[::2], edges[1::2], strict=False))
+
+
+@pytest.mark.parametrize("braked", (1.0, 1.1))
+def test_a_foot_of_a_run_lands_where_its_leg_reaches_all_the_time_that_it_stands(running, braked):
+    """At both ends of its contact: there is no time for hips to sink, as they may while a walk steps far out."""
+    assert running.flies.any()
+    leaping = replace(running, height=np.full_like(running.height, running.height.mean()))
+    assert np.array_equal(leaping.down, running.down) and not leaping.flies.any()
+    lacks = []
+    for stood in (running, leaping):
+        blow = runs(stood.down[:, 0])[1][1]
+        push = np.zeros((1, len(stood.times), 2))
+        push[0, blow] = braked * stood.ground / np.linalg.norm(stood.ground)
+        start = float(stood.times[blow])
+        plan = steps.plan(stood, push, Struck.nothing(stood.down.shape), [Span(start, start + 2.7)])
+        lacks.append(0.0)
+        for leg in (0, 1):
+            due = np.array([k for a, b in runs(stood.down[:, leg]) for k in (a, b - 1) if blow < a < blow + 100])
+            legs = (stood.ankle - stood.hip)[due, leg]
+            far = legs + (plan.feet - plan.hastened)[due, leg] - plan.shift[due]
+            own, now = (np.linalg.norm(x, axis=-1) for x in (legs, far))
+            lacks[-1] = max(lacks[-1], (now - np.maximum(own, stood.length[leg])).max())
+    assert lacks[0] < 0.01 and lacks[1] > 0.03
+
+
+@pytest.fixture(scope="module")
 def strolling(found):
     """The walk, but with feet that stand longer than they swing."""
     longer = [np.any([np.roll(x, i) for i in range(-9, 10)], axis=0) for x in found.down.T]
@@ -149,3 +192,25 @@ def test_a_foot_in_the_air_goes_along_with_the_weight(found, direction):
     np.testing.assert_allclose(plan.feet[until, 0, :2], foot, atol=0.005)
     np.testing.assert_allclose(plan.speed[lands, 0], 0.0, atol=1e-12)
     np.testing.assert_array_equal(plan.feet[lands, 0], plan.feet[lands + 3, 0])
+
+
+@pytest.mark.parametrize("way", (-0.4, 0.4))
+def test_a_foot_on_the_ground_that_its_leg_does_not_reach_goes_along_with_its_leg(actor, way):
+    """No farther from its place than the leg lacks, but for what keeps it clear of the ground; lifted straight up until
+    its leg reaches, one far behind would rise twice as much."""
+    clip = clip_of(actor.skeleton, fps=60.0)
+    reaction = hit_on(actor.skeleton, "chest_front", clip=clip, hit=Hit(31.0, impulse=1e-6))
+    footing, found = reaction.footing, reaction.footing.stance
+    off = way * np.append(found.ground, 0.0) / np.linalg.norm(found.ground)
+    feet = np.broadcast_to(off, footing.plan.feet.shape)
+    q, p = actor.canonical(clip)
+    joints, at = to_joints(reaction.model, q, p)
+    led = replace(footing, plan=replace(footing.plan, feet=feet, speed=0.0 * feet))
+    _, shown = led.settled(reaction.model, (q, p), clip.times, joints, at, np.ones(len(actor.parent)))
+    for leg, limb in enumerate(found.limbs):
+        down = np.interp(clip.times, found.times, 1.0 * found.down[:, leg]) > 0.999
+        place = p[:, limb.end] + off
+        lacks = np.linalg.norm(shown[:, limb.upper] - place, axis=-1) - found.length[leg]
+        some = down & (lacks > 0.02)
+        away = np.linalg.norm(shown[:, limb.end] - place, axis=-1)
+        assert some.any() and (away - lacks)[some].max() < 0.03
