@@ -36,7 +36,8 @@ class Points:
 
 def points(actor: Actor) -> Points:
     """As few points of each body's skin as reach as far as that in every direction, within SHORT; a capsule's where a
-    body has no skin.
+    figure has no skin, or on less than half of its bodies.  Else a body without any has no surface: a foot whose boot
+    hangs on the shin.
 
     Bones without mass (twist bones, props) are bodies that follow the clip on what carries them; what stands above the
     pelvis is none.
@@ -52,7 +53,9 @@ def points(actor: Actor) -> Points:
             own = skin.vertices[owner == bone] - actor.skeleton.head[bone]
             own = rotate(conjugate(actor.skeleton.rotation[bone]), own * masses.scale) * actor.sign
             found[bone] = _outermost(own, around)
-    for bone in np.flatnonzero(masses.mass > 0.0).tolist():
+    solid = np.flatnonzero(masses.mass > 0.0)
+    bare = [] if 2 * np.isin(solid, list(found)).sum() >= len(solid) else solid.tolist()
+    for bone in bare:
         if bone not in found:
             ends = np.stack((np.zeros(3), actor.sign * masses.axis[bone]))
             side = np.argmax(around @ ends.T, axis=1)

@@ -308,6 +308,27 @@ def test_points_of_the_surface_reach_as_far_as_the_skin(actor, rng):
         assert (height @ d).max() - (places @ d).max() < 0.004
 
 
+def test_a_body_without_skin_has_no_surface_where_the_figure_has_one():
+    """A boot that goes with the shin is what stands on the floor, not the foot's bone, which points down through it; of
+    a figure that wears no more than boots all else is capsules."""
+    skeleton = build(skin=True, **{"foot.L": ("shin.L", (0.1, 0.02, 0.09), (0.1, -0.12, -0.2))})
+    skin, index = skeleton.skin, skeleton.index
+    boots = {index(f"{part}.{side}"): index(f"shin.{side}") for part in ("foot", "toe") for side in "LR"}
+    low = skin.vertices[skin.owner == index("toe.R"), 2].min()
+    up = np.where(skin.vertices[:, 2:] < low, [0.0, 0.0, 1.0], 0.0) * (low - skin.vertices[:, 2:])
+    boot = replace(skin, vertices=skin.vertices + up, owner=np.array([boots.get(i, i) for i in skin.owner.tolist()]))
+    actor = actor_of(replace(skeleton, skin=boot))
+    points = touch.points(actor)
+    assert not {actor.roles[i] for i in points.bodies} & {"foot.L", "foot.R", "toe.L", "toe.R"}
+    floor = touch.floor(points, *actor.canonical(standing(skeleton)))
+    assert floor == pytest.approx(low * actor.masses.scale, abs=0.003)
+    only = np.isin(boot.owner, list(boots.values()))
+    triangles = np.cumsum(only)[boot.triangles[only[boot.triangles].all(axis=1)]] - 1
+    worn = replace(boot, vertices=boot.vertices[only], owner=boot.owner[only], triangles=triangles)
+    actor = actor_of(replace(skeleton, skin=worn))
+    assert {"head", "pelvis", "hand.L", "foot.L"} <= {actor.roles[i] for i in touch.points(actor).bodies}
+
+
 def test_a_toe_that_dips_does_not_move_the_floor(actor, clip):
     points = touch.points(actor)
     q, p = actor.canonical(clip)
