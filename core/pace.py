@@ -16,6 +16,7 @@ from .stage import HALVINGS, SUBSTEP
 
 STRETCH, RECENT = 24, 12  # sub-steps simulated with one length, and those of them that tell how it goes on
 APART, WHOLE = 0.08, 0.3  # [rad] most turn of a body in a sub-step, off the clip and in all: the clip itself is exact
+BEND = 0.025  # [rad] most by which a joint's turn off the clip differs from that of the sub-step before
 FINEST = SUBSTEP * 0.5**HALVINGS - 1e-9  # [s] for turns that are too fast
 LAST_RESORT = FINEST / 8.0  # [s] where all else breaks down
 PULSE, QUARTER = 24, 2  # sub-steps that a contact is to have, as far as two halvings go
@@ -29,19 +30,21 @@ class Pace:
     """The rule for one simulation.
 
     blows: in order of time.  finer: halvings that the muscles need.  apart, whole: [rad] most turn of a body in a
-    sub-step, off the clip and in all.  tail: [s] after the last contact from where on sub-steps may be twice as long.
+    sub-step, off the clip and in all.  bend: [rad] most by which a joint's turn off the clip differs from that of the
+    sub-step before.  tail: [s] after the last contact from where on sub-steps may be twice as long.
     """
 
     blows: Sequence[Blow]
     finer: int
     apart: float
     whole: float
+    bend: float
     tail: tuple[float, ...]
 
     @classmethod
     def returning(cls, blows: Sequence[Blow], finer: int) -> "Pace":
         """For a body that comes back to its clip."""
-        return cls(blows, finer, APART, WHOLE, TAIL)
+        return cls(blows, finer, APART, WHOLE, BEND, TAIL)
 
     def stretch(self, now: float, h: float, end: float) -> tuple[int, float]:
         """How many sub-steps to go on with, and their length [s], which is h or what is left until the next blow.
@@ -53,8 +56,8 @@ class Pace:
         return max(int(min(STRETCH, ahead / h + 1e-6, np.ceil((end - now) / h - 1e-6))), 1), h
 
     def too_fast(self, run: Run, h: float) -> bool:
-        """Whether a body turns too far in a sub-step of the length h [s]."""
-        return run.apart * h > self.apart or run.fastest * h > self.whole
+        """Whether a body turns too far in a sub-step of the length h [s], or a joint too suddenly."""
+        return run.apart * h > self.apart or run.fastest * h > self.whole or run.bent * h * h > self.bend
 
     def repeats(self, run: Run, h: float) -> bool:
         """Whether a stretch with sub-steps h [s] must be done again with half of it because of this one."""

@@ -28,6 +28,7 @@ class Run:
 
     k: the step that comes next.  state: on arrival at pose k.
     fastest, apart: the largest angular speeds of bodies in the last step [rad/s], in all and off the clip.
+    bent: the largest angular acceleration of a joint in it, off the clip's [rad/s^2].
     band: what the slow band keeps until its next refresh.
     acceleration: (..., n, 6) in the last step, None = the clip's.
     led: how far off the clip joints are across their axes, see `_led`.
@@ -37,6 +38,7 @@ class Run:
     state: State
     fastest: float = 0.0
     apart: float = 0.0
+    bent: float = 0.0
     band: tuple[Kinematics, Factor] | None = None
     acceleration: Array | None = None
     led: tuple[Array, Array] | None = None
@@ -127,8 +129,9 @@ def step(
     rotation, position = advance(state, twist, float(reference.lengths[k]))
     led = _led(model, run, now, float(reference.lengths[k]))
     rotation = _on_axes(model, reference.rotation[k + 1], rotation, led)
-    fastest, apart = _fastest(kin.V[..., :3]), _fastest(model.outward(apply(kin.R, now.e_dot[..., :3])))
-    return Run(k + 1, State(rotation, position, twist), fastest, apart, band, acceleration, led)
+    fastest, apart = _largest(kin.V[..., :3]), _largest(model.outward(apply(kin.R, now.e_dot[..., :3])))
+    bent = _largest((acceleration - now.a_clip)[..., :3])
+    return Run(k + 1, State(rotation, position, twist), fastest, apart, bent, band, acceleration, led)
 
 
 def in_lanes(state: State) -> State:
@@ -138,8 +141,8 @@ def in_lanes(state: State) -> State:
     return State(*(arranged(x) for x in (state.rotation, state.position, state.twist)))
 
 
-def _fastest(w: Array) -> float:
-    """The largest of any angular velocities (..., n, 3)."""
+def _largest(w: Array) -> float:
+    """The largest of any angular velocities or accelerations (..., n, 3)."""
     return float(np.einsum("...i,...i->...", w, w).max()) ** 0.5
 
 

@@ -1,0 +1,67 @@
+"""A reaction is the same at any sub-step: as `react` runs against 1/960 s all the way, on several figures and clips."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.pace import Pace
+from core.react import Hit
+from core.simulate import Run
+from core.stage import SUBSTEP
+from tools.quality.fineness import off, solved
+
+from .figures import DOG, HUMAN, build
+from .test_react import actor_of, clip_of, standing
+
+FINE = 960.0  # [1/s]
+MOST = 5.0  # percent of the largest peak: what is asked of peaks, here of any joint at any moment
+PRESETS = ("chest_front", "shoulder_front", "leg_front")
+
+
+def walking(skeleton):
+    return clip_of(skeleton, fps=60.0)
+
+
+def hurried(skeleton):
+    """2.3 strides a second: arms swing into their ranges."""
+    return replace(clip_of(skeleton, fps=60.0, seconds=8.0), fps=2.3 * 60.0)
+
+
+CASES = [(HUMAN, walking, preset) for preset in PRESETS]
+CASES += [(DOG, standing, preset) for preset in PRESETS] + [(HUMAN, hurried, "shoulder_front")]
+NAMES = [f"{'human' if joints is HUMAN else 'dog'} {clip.__name__} {preset}" for joints, clip, preset in CASES]
+
+
+@pytest.mark.parametrize(("joints", "clip", "preset"), CASES, ids=NAMES)
+def test_reactions_are_as_in_fine_steps(joints, clip, preset):
+    skeleton = build(joints, skin=True)
+    clip = clip(skeleton)
+    body = actor_of(skeleton), clip, preset, Hit(clip.frames[0] + clip.fps)
+    own = solved(*body)
+    found = off(own, solved(*body, FINE))
+    print(f"{own.substeps} sub-steps: {found}")
+    assert found.way < MOST and found.peak < 0.5 * MOST
+
+
+def test_a_joint_that_turns_suddenly_gets_finer_steps():
+    """A turn that differs by 0.03 rad from that of the step before is too much; in half the step it is a quarter."""
+    pace = Pace.returning([], 0)
+    sudden, calm = (Run(1, None, bent=turn / SUBSTEP**2) for turn in (0.03, 0.004))
+    assert pace.repeats(sudden, SUBSTEP) and not pace.repeats(sudden, 0.5 * SUBSTEP)
+    assert not pace.repeats(calm, SUBSTEP)
+    later = 10.0  # where steps may be long
+    assert pace.relaxed([sudden], 0.5 * SUBSTEP, 1, later) == 1
+    assert pace.relaxed([calm], SUBSTEP, 0, later) == pace.relaxed([], SUBSTEP, 0, later)
+
+
+def test_whatever_is_off_is_told():
+    """In steps that are too long throughout, the measure says so, and where."""
+    skeleton = build(skin=True)
+    clip = walking(skeleton)
+    body = actor_of(skeleton), clip, "shoulder_front", Hit(clip.frames[0] + clip.fps)
+    fine = solved(*body, 240.0)
+    assert off(fine, fine).way == 0.0
+    found = off(solved(*body, 30.0), fine)
+    assert found.way > 20.0 and found.bone in fine.actor.names and 0.0 < found.since < fine.end - fine.start
+    assert np.isfinite(found.peak) and found.peak > MOST
