@@ -7,12 +7,15 @@ entries; what doesn't is here, for arrays of either kind.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Part = slice | np.ndarray
+
+FEW = 2  # entries of a column that cost less one by one than as a product with all of it
 
 
 def laned(x: Array) -> bool:
@@ -43,11 +46,45 @@ def zeros(like: Array, *components: int) -> Array:
     return np.zeros(like.shape[:-1] + components)
 
 
-def linear(v: Array, table: Array) -> Array:
-    """v (..., i) @ table (i, j), a constant: all of a batch in one product."""
-    if v.ndim > 2 and laned(v):
-        return (table.T @ v.T.reshape(len(table), -1)).reshape((-1, *v.shape[-2::-1])).T
-    return v @ table
+class Table(NamedTuple):
+    """A constant matrix (i, j).
+
+    terms: where no column has more than FEW entries, their places: for the first ones of all columns, then for the
+    second ones: (columns, rows, entries (m, 1), None = all are one); else nothing.
+    """
+
+    matrix: Array
+    terms: tuple[tuple[np.ndarray, np.ndarray, Array | None], ...]
+
+    @classmethod
+    def of(cls, matrix: Array) -> "Table":
+        """The table of a matrix."""
+        entries = [np.flatnonzero(column) for column in matrix.T]
+        terms = []
+        for k in range(max(map(len, entries))):
+            columns = np.array([j for j, rows in enumerate(entries) if len(rows) > k or not k])
+            at = np.array([entries[j][k] if len(entries[j]) > k else 0 for j in columns])
+            values = matrix[at, columns][:, None]
+            terms.append((columns, at, None if (values == 1.0).all() else values))
+        return cls(matrix, tuple(terms) if len(terms) <= FEW else ())
+
+
+def linear(v: Array, table: Table) -> Array:
+    """v (..., i) times a table (i, j): of a batch in one product, or an entry at a time where there are few."""
+    if not (v.ndim > 2 and laned(v)):
+        return v @ table.matrix
+    lying = v.T.reshape(v.shape[-1], -1)
+    if not table.terms:
+        out = table.matrix.T @ lying
+    for k, (columns, at, values) in enumerate(table.terms):
+        term = lying.take(at, axis=0)
+        if values is not None:
+            term *= values
+        if k:
+            out[columns] += term
+        else:
+            out = term
+    return out.reshape((-1, *v.shape[-2::-1])).T
 
 
 def product(a: Array, b: Array) -> Array:

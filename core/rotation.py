@@ -7,7 +7,7 @@ exponential map of SO(3) on rotation vectors [rad]; `log` returns the shorter wa
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .lanes import Array, linear, product
+from .lanes import Array, Table, linear, product
 
 IDENTITY: Array = np.array([1.0, 0.0, 0.0, 0.0])
 
@@ -26,14 +26,14 @@ def _product_table() -> Array:
     out[0] = np.eye(4)
     for i in range(3):
         out[i + 1, i + 1, 0], out[i + 1, 0, i + 1] = -1.0, 1.0
-        out[i + 1, 1:, 1:] = _SKEW[i].reshape(3, 3).T
+        out[i + 1, 1:, 1:] = _SKEW.matrix[i].reshape(3, 3).T
     return out.reshape(16, 4)
 
 
 def _matrix_table() -> Array:
     """(10, 9): takes products of two components to the flat matrix w^2 1 + 2 w skew(u) + 2 u u^T - u^2 1 of (w, u)."""
     form = np.zeros((4, 4, 3, 3))
-    form[0, 0], form[0, 1:] = np.eye(3), _SKEW.reshape(3, 3, 3)
+    form[0, 0], form[0, 1:] = np.eye(3), _SKEW.matrix.reshape(3, 3, 3)
     for i in range(3):
         for j in range(3):
             form[i + 1, j + 1, i, j] += 1.0
@@ -46,13 +46,13 @@ def _matrix_table() -> Array:
 _PAIRS = np.triu_indices(4)
 EYE: Array = np.eye(3)
 _CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
-_SKEW = _skew_table()
-_EACH, _OTHER, _PRODUCT = np.repeat(np.eye(4), 4, axis=1), np.tile(np.eye(4), 4), _product_table()
-_FIRST, _SECOND = (np.eye(4)[:, side] for side in _PAIRS)
-_MATRIX = _matrix_table()
-_NEXT, _AFTER = np.eye(3)[:, [1, 2, 2, 0, 0, 1]], np.eye(3)[:, [2, 1, 0, 2, 1, 0]]
+_SKEW = Table.of(_skew_table())
+_EACH, _OTHER, _PRODUCT = map(Table.of, (np.repeat(np.eye(4), 4, axis=1), np.tile(np.eye(4), 4), _product_table()))
+_FIRST, _SECOND = (Table.of(np.eye(4)[:, side]) for side in _PAIRS)
+_MATRIX = Table.of(_matrix_table())
+_NEXT, _AFTER = (Table.of(np.eye(3)[:, side]) for side in ([1, 2, 2, 0, 0, 1], [2, 1, 0, 2, 1, 0]))
 _BELOW, _ABOVE = np.array([7, 2, 3]), np.array([5, 6, 1])  # in a flat matrix: what is twice the sine along each axis
-_DIFFERENCE = np.repeat(np.eye(3), 2, axis=0) * np.tile([1.0, -1.0], 3)[:, None]
+_DIFFERENCE = Table.of(np.repeat(np.eye(3), 2, axis=0) * np.tile([1.0, -1.0], 3)[:, None])
 
 
 def multiply(a: Array, b: Array) -> Array:

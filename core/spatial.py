@@ -7,13 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from .lanes import beside, laned, linear, product, zeros
+from .lanes import Table, beside, laned, linear, product, zeros
 from .rotation import Array, skew
 
-_CROSS = np.zeros((6, 36))  # v @ _CROSS is the flat operator v x
-for _rows, _columns, _first in ((0, 0, 0), (3, 3, 0), (3, 0, 3)):
-    _block = _CROSS.reshape(6, 6, 6)[_first : _first + 3, _rows : _rows + 3, _columns : _columns + 3]
-    _block[...] = skew(np.eye(3))
+
+def _cross_table() -> Array:
+    """(6, 36): v @ table is the flat operator v x."""
+    out = np.zeros((6, 36))
+    for rows, columns, first in ((0, 0, 0), (3, 3, 0), (3, 0, 3)):
+        block = out.reshape(6, 6, 6)[first : first + 3, rows : rows + 3, columns : columns + 3]
+        block[...] = skew(np.eye(3))
+    return out
+
+
+_CROSS = Table.of(_cross_table())
 
 
 def motion_cross(v: Array) -> Array:
@@ -53,7 +60,7 @@ def _from_pseudo() -> Array:
     return out.reshape(12, 36)
 
 
-_FROM_PSEUDO = _from_pseudo()
+_FROM_PSEUDO = Table.of(_from_pseudo())
 
 
 def moved_inertia(T: Array, pseudo: Array) -> Array:

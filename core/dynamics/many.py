@@ -40,11 +40,9 @@ def forward(model: Model, kin: Kinematics, load: Load) -> Array:
         articulated = own[:, :, group.bodies]
         answer = _eliminated(group, articulated, S, tau, Z)
         if group.parent is not None:
-            shown = articulated
-            if group.shape[0]:
-                shown = articulated - np.einsum("jdkb,idkb->jikb", answer.F * answer.inverse, answer.F[:6])
+            articulated -= np.einsum("jdkb,idkb->jikb", answer.F * answer.inverse, answer.F[:6])
             for part, parents in group.adds:
-                own[:, :, parents] += shown[:, :, part]
+                own[:, :, parents] += articulated[:, :, part]
         answers.append(answer)
     u = _outward(model, answers, tau.shape[-1])
     return u.take(model.groups.places, axis=0).reshape((-1, *batch[::-1])).T
@@ -79,6 +77,8 @@ def _eliminated(group: Group, own: Array, S: Array, tau: Array, Z: Array | None)
     inverse = np.empty(F[6].shape)
     for i in range(d):
         inverse[i] = 1.0 / U[i, i]
+        if i + 1 == d:
+            break
         part = U[i, i + 1 :] * inverse[i]
         U[i + 1 :, i + 1 :] -= part[:, None] * U[i, i + 1 :]
         F[:, i + 1 :] -= part * F[:, i, None]

@@ -5,7 +5,7 @@ import pytest
 
 from bench import trees
 from core.dynamics import Load, forward_dense, forward_tree, kinematics
-from core.lanes import arranged, laned, linear, memory, product, rows, seen, zeros
+from core.lanes import Table, arranged, laned, linear, memory, product, rows, seen, zeros
 from core.model import Model, State
 from core.rotation import conjugate, cross, exp, log_and_rate, multiply, to_matrix
 from core.simulate import Run, step
@@ -20,11 +20,14 @@ BATCHES = pytest.mark.parametrize("batch", [(7,), (2, 3), (1,)])
 def test_what_numpy_does_not_keep_in_order_is_kept(rng, batch):
     """Every operation of its own gives what plain arrays give, and gives it in lanes."""
     v, m = rng.normal(size=(*batch, 5, 4)), rng.normal(size=(*batch, 5, 4, 3))
-    table, some = rng.normal(size=(4, 9)), np.array([3, 0, 3])
+    full, some = rng.normal(size=(4, 9)), np.array([3, 0, 3])
+    sparse = full * np.array([[1, 0, 1, 0], [0, 0, 1, 1], [0, 1, 0, 0], [0, 0, 0, 0]])[:, [0, 1, 2, 3, 3, 2, 1, 0, 0]]
     lying, lying_m = arranged(v), arranged(m, 2)
     np.testing.assert_array_equal(seen(memory(lying_m, 2), 2), m)
     pairs = [
-        (linear(lying, table), v @ table),
+        (linear(lying, Table.of(full)), v @ full),
+        (linear(lying, Table.of(sparse)), v @ sparse),
+        (linear(lying, Table.of(np.eye(4)[:, some])), v[..., some]),
         (product(lying_m.swapaxes(-1, -2), lying_m), m.swapaxes(-1, -2) @ m),
         (rows(lying, some), v[..., some, :]),
         (rows(lying_m, some, 2), m[..., some, :, :]),
