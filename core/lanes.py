@@ -88,11 +88,34 @@ def linear(v: Array, table: Table) -> Array:
 
 
 def product(a: Array, b: Array) -> Array:
-    """Matrices a @ b, (..., i, j) and (..., j, k)."""
-    if a.ndim + b.ndim > 6 and (laned(a) or laned(b)):
-        out: Array = np.einsum("...ij,...jk->...ik", a, b)
-        return out
+    """Matrices a @ b, (..., i, j) and (..., j, k); of a batch one side may be (n, ., .), shared by all systems."""
+    if a.ndim + b.ndim > 6:
+        if a.ndim == 3 and laned(b):
+            return _shared(a, memory(b, 2), (2, 1, 0, 3))
+        if b.ndim == 3 and laned(a):
+            return _shared(b.swapaxes(-1, -2), memory(a, 2), (2, 0, 1, 3))
+        if laned(a) or laned(b):
+            out: Array = np.einsum("...ij,...jk->...ik", a, b)
+            return out
     return a @ b
+
+
+def shared(m: Array, v: Array) -> Array:
+    """Matrices (n, i, j) that all systems share times vectors (batch..., n, j) in lanes."""
+    return _shared(m, memory(v)[:, None], (2, 1, 0, 3))[..., 0]
+
+
+def _shared(m: Array, lying: Array, order: tuple[int, ...]) -> Array:
+    """One product of all systems for every body and for every row or column of what m (n, i, j) is multiplied by.
+
+    lying: (., ., n, batch...).  order: of body, row or column, what is summed, system.
+    """
+    flat = lying.reshape(*lying.shape[:3], -1)
+    shape = list(flat.shape)
+    shape[order[2]] = m.shape[-2]
+    out = np.empty(shape)
+    np.matmul(m[:, None], flat.transpose(order), out=out.transpose(order))
+    return seen(out.reshape(*shape[:3], *lying.shape[3:]), 2)
 
 
 def rows(x: Array, bodies: Part, components: int = 1) -> Array:

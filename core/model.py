@@ -215,7 +215,7 @@ class Model:
 
     def held(self, twist: Array) -> Array:
         """The part of joint twists (..., n, 6) that is prescribed."""
-        return twist * beside(twist, self._unused) if self.aligned else apply(beside(twist, self.residual, 2), twist)
+        return twist * beside(twist, self._unused) if self.aligned else apply(self.residual, twist)
 
     @cached_property
     def _unused(self) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .lanes import Table, beside, laned, linear, product, zeros
+from .lanes import Table, laned, linear, product, shared, zeros
 from .rotation import Array, skew
 
 
@@ -31,6 +31,8 @@ def motion_cross(v: Array) -> Array:
 def apply(m: Array, v: Array) -> Array:
     """Matrix (..., i, j) times vector (..., j)."""
     if v.ndim > 2 or m.ndim > 3:  # for many small products a loop over them costs less than as many calls of BLAS
+        if m.ndim == 3 and laned(v):
+            return shared(m, v)
         return np.einsum("...ij,...j->...i", m, v)
     return (m @ v[..., None])[..., 0]
 
@@ -38,6 +40,8 @@ def apply(m: Array, v: Array) -> Array:
 def apply_T(m: Array, v: Array) -> Array:  # noqa: N802  a transpose
     """Transpose of a matrix (..., i, j) times vector (..., i)."""
     if v.ndim > 2 or m.ndim > 3:
+        if m.ndim == 3 and laned(v):
+            return shared(m.swapaxes(-1, -2), v)
         return np.einsum("...ij,...i->...j", m, v)
     return (v[..., None, :] @ m)[..., 0, :]
 
@@ -66,7 +70,7 @@ _FROM_PSEUDO = Table.of(_from_pseudo())
 def moved_inertia(T: Array, pseudo: Array) -> Array:
     """Spatial inertias (..., n, 6, 6) in the frame to which T (..., n, 3, 4) takes bodies with these pseudo-inertias
     (n, 4, 4)."""
-    moved = product(T, beside(T, pseudo, 2))
+    moved = product(T, pseudo)
     moved[..., :3] = product(moved, turned(T))
     flat = linear(moved.reshape(moved.shape[:-2] + (12,)), _FROM_PSEUDO)
     flat[..., 21::7] = pseudo[:, 3, 3:]

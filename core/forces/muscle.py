@@ -64,8 +64,8 @@ class Muscle:
         """
         k, own, G, w = step.k, self._taken(step.reference.kicks, step.model.sliding), step.rate, step.e_dot[..., :3]
         e = step.e[..., :3] + own.late[k] * apply(G, w) if own.later[k] else step.e[..., :3]
-        slope = product(beside(G, own.spring[k], 2), G)
-        torque = apply_T(slope, e) + apply(beside(G, own.damper[k], 2), w)
+        slope = product(own.spring[k], G)
+        torque = apply_T(slope, e) + apply(own.damper[k], w)
         turning = own.inert[k] * product(G.swapaxes(-1, -2), slope) + beside(G, own.drag[k], 2)
         if self.saturates:  # the impedance is cut alike: without any, a light body would chatter
             torque, turning = capped(torque, turning, self.ceiling)

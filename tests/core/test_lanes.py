@@ -21,6 +21,7 @@ def test_what_numpy_does_not_keep_in_order_is_kept(rng, batch):
     """Every operation of its own gives what plain arrays give, and gives it in lanes."""
     v, m = rng.normal(size=(*batch, 5, 4)), rng.normal(size=(*batch, 5, 4, 3))
     full, some = rng.normal(size=(4, 9)), np.array([3, 0, 3])
+    one = rng.normal(size=(5, 4, 3))
     sparse = full * np.array([[1, 0, 1, 0], [0, 0, 1, 1], [0, 1, 0, 0], [0, 0, 0, 0]])[:, [0, 1, 2, 3, 3, 2, 1, 0, 0]]
     lying, lying_m = arranged(v), arranged(m, 2)
     np.testing.assert_array_equal(seen(memory(lying_m, 2), 2), m)
@@ -29,6 +30,10 @@ def test_what_numpy_does_not_keep_in_order_is_kept(rng, batch):
         (linear(lying, Table.of(sparse)), v @ sparse),
         (linear(lying, Table.of(np.eye(4)[:, some])), v[..., some]),
         (product(lying_m.swapaxes(-1, -2), lying_m), m.swapaxes(-1, -2) @ m),
+        (product(one.swapaxes(-1, -2), lying_m), one.swapaxes(-1, -2) @ m),
+        (product(lying_m, one.swapaxes(-1, -2)), m @ one.swapaxes(-1, -2)),
+        (apply(one, seen(memory(lying)[:3])), np.einsum("nij,...nj->...ni", one, v[..., :3])),
+        (apply_T(one, lying), np.einsum("nij,...ni->...nj", one, v)),
         (rows(lying, some), v[..., some, :]),
         (rows(lying_m, some, 2), m[..., some, :, :]),
         (rows(lying_m, slice(1, 3), 2), m[..., 1:3, :, :]),
