@@ -9,7 +9,7 @@ from .dynamics import Factor, Kinematics, Load, forward, kinematics, with_twist
 from .dynamics.dense import joint_impedance, mass_matrix
 from .errors import CoreError, SimulationError
 from .forces import Force, Pulse, Step, deviation
-from .lanes import arranged, beside, laned
+from .lanes import arranged, beside
 from .model import Model, State
 from .reference import Reference, advance, passing
 from .rotation import Array, conjugate, exp, log, multiply
@@ -109,7 +109,7 @@ def step(
 ) -> Run:
     """One sub-step."""
     if run.state.twist.ndim > 2:
-        run = replace(run, state=in_lanes(run.state))
+        run = in_lanes(run)
     k, state = run.k, run.state
     held = run.band if k % refresh else None
     kin = held[0] if held else kinematics(model, state)
@@ -134,11 +134,12 @@ def step(
     return Run(k + 1, State(rotation, position, twist), fastest, apart, bent, band, acceleration, led)
 
 
-def in_lanes(state: State) -> State:
-    """The states of a batch as its steps leave them."""
-    if laned(state.twist):
-        return state
-    return State(*(arranged(x) for x in (state.rotation, state.position, state.twist)))
+def in_lanes(run: Run) -> Run:
+    """A run of a batch as its steps leave it, also where it comes from a file."""
+    state = State(*(arranged(x) for x in (run.state.rotation, run.state.position, run.state.twist)))
+    last = None if run.acceleration is None else arranged(run.acceleration)
+    band = None if run.band is None else (run.band[0].in_lanes(), run.band[1])
+    return replace(run, state=state, acceleration=last, band=band)
 
 
 def _largest(w: Array) -> float:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..lanes import product, rows, zeros
+from ..lanes import arranged, product, rows, zeros
 from ..model import Model, State
 from ..rotation import Array, cross
 from ..spatial import apply, motion_cross, motion_transform, moved_inertia
@@ -50,6 +50,12 @@ class Kinematics:
     def axes(self, entries: np.ndarray) -> Array:
         """Joint axes (..., m, 6), shared frame; entries: (m, 6) as in `Model.entries`."""
         return self.S.reshape(self.S.shape[:-3] + (-1,)).take(entries, axis=-1)
+
+    def in_lanes(self) -> "Kinematics":
+        """The same of a batch, lying as `lanes` do."""
+        R, X, inertia, S = (arranged(x, 2) for x in (self.R, self.X, self.I, self.S))
+        p, vJ, V = (arranged(x) for x in (self.p, self.vJ, self.V))
+        return Kinematics(R, p, self.origin, X, inertia, S, vJ, V)
 
     def position(self) -> Array:
         """(..., n, 3) body origins in the world."""
