@@ -7,7 +7,7 @@ import numpy as np
 from . import heels
 from .dynamics import Kinematics, centre
 from .forces import Force, Guide, Heels, Muscle, Track, WorldSpring, Wrench
-from .ik import Limb, bend, braced, place, reach
+from .ik import Limb, bend, braced, let_out, place, reach
 from .leg_springs import LegSprings
 from .model import Model
 from .plan import Plan
@@ -108,7 +108,7 @@ class Footing:
         feet[..., 2] += sunk[:, None]  # a body sinks together with its ground; `settled` bends the knees
         h = np.diff(grid)[:, None]
         rate, speed = np.diff(shift, axis=0) / h, np.diff(feet, axis=0) / h[..., None]
-        tips = np.array([self._tip(limb) for limb in self.stance.limbs])
+        tips = np.array([self._tip(limb) for limb in self.stance.limbs])  # go as ankles do: feet turn as in the clip
         track = Track.of_clip(model, reference, self.feet, tips, kins)
         kicks = reference.kicks
         track = track.moved(feet[1:-1], speed[:-1], np.diff(speed, axis=0) / kicks[:, None, None], kicks)
@@ -254,7 +254,8 @@ class Footing:
 
     def _risen(self, limb: Limb, clip: Array, p: Array, target: Poses, air: Array, hold: Array) -> Poses:
         """The foot's place and rotation where its leg doesn't reach: a heel rises over toes that stay where they are as
-        long as the body is before them; on the ground it is then lifted off it; what is left it is drawn to its hip."""
+        long as the body is before them; on the ground it is then lifted off it; what is left it is drawn to its
+        hip, from which it is let out in the air."""
         ankle, turn = target
         softness = SOFTER + air * hold * (SOFT - SOFTER)
         hip, reached = p[:, limb.upper], _reached(limb, clip, p, ankle, softness)
@@ -268,8 +269,9 @@ class Footing:
         ankle[:, 2] += (1.0 - air) * np.minimum(heels.lower(way, reached), np.minimum(SLANTED * missing, RISE))
         way = hip - ankle
         far = np.maximum(np.linalg.norm(way, axis=-1), 1e-6)
-        drawn = np.maximum(1.0 - reached / far, 0.0)
-        return ankle + drawn[:, None] * way, multiply(roll, turn)
+        ankle = ankle + np.maximum(1.0 - reached / far, 0.0)[:, None] * way
+        own, length = clip[:, limb.end] - clip[:, limb.upper], self.stance.length[self.stance.limbs.index(limb)]
+        return ankle + air[:, None] * let_out(own, ankle - hip, float(length)), multiply(roll, turn)
 
     def _tip(self, limb: Limb) -> Array:
         """(3,) of a foot's toes, in its frame; the ankle of one that has no heel on the ground to rise."""

@@ -16,6 +16,7 @@ from .support import smooth
 ACROSS = np.radians(4.0)  # that a knee turns at most about other axes than its own
 BENT = 0.2  # sine of the bend from which the limb's own plane is known well
 AGREES = 0.5  # cosine to the hinge from which on that plane's normal is the axis
+NEAREST, SOFTLY = 0.4, 0.02  # of its length that a leg is folded to in the air, and of that, how soft the way there is
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +78,17 @@ def braced(limb: Limb, clip: Array, own: Array) -> Array:
     across = log(multiply(off, conjugate(about)))
     size = np.maximum(_length(across), 1e-12)
     return multiply(clip, multiply(exp((ACROSS * np.tanh(size / ACROSS) / size)[:, None] * across), about))
+
+
+def let_out(clip: Array, way: Array, length: float) -> Array:
+    """(T, 3) how much farther from its hip a foot is let that gets nearer to it than NEAREST of its leg's length [m],
+    and than the clip's: in the clip's direction, for a way of next to nothing tells none and a leg would whirl about.
+
+    clip, way: (T, 3) from the hip to the foot.
+    """
+    near = np.minimum(_length(clip), NEAREST * length)
+    lacks = np.maximum(1.0 - _length(way) / np.maximum(near, 1e-12), 0.0)
+    return np.asarray((lacks**2 / (lacks + SOFTLY))[:, None] * clip)
 
 
 def place(model: Model, limb: Limb, q: Array, joints: Array, swing: Array, lower: Array, end: Array) -> None:

@@ -117,3 +117,21 @@ def test_a_target_out_of_reach_is_pointed_at(skeleton):
     _, moved = to_world(model, joints, at)
     leg, way = moved[0, limb.end] - moved[0, limb.upper], target[0] - p[0, limb.upper]
     assert np.linalg.norm(np.cross(leg, way)) < 1e-6 * np.linalg.norm(leg) * np.linalg.norm(way)
+
+
+def test_a_leg_is_not_folded_farther_than_in_the_clip(rng):
+    """Where its foot gets near to its hip it is let out, steadily, also where the foot is at the hip; nowhere else."""
+    clip = rng.normal(size=(200, 3))
+    clip *= rng.uniform(0.1, 0.8, (200, 1)) / np.linalg.norm(clip, axis=-1, keepdims=True)
+    size = np.linalg.norm(clip, axis=-1)
+    near = np.minimum(size, ik.NEAREST)
+    assert not ik.let_out(clip, clip, 1.0).any()
+    far = clip * (near / size * rng.uniform(1.0, 3.0, 200))[:, None]
+    np.testing.assert_allclose(ik.let_out(clip, far, 1.0), 0.0, atol=1e-9)
+    for part in (0.0, 0.3, 0.7, 0.9):
+        short = part * (near / size)[:, None] * clip
+        reached = np.linalg.norm(short + ik.let_out(clip, short, 1.0), axis=-1)
+        assert (reached > 0.98 * near).all() and (reached < size * 1.3).all()
+    way = np.linspace(-1.0, 1.0, 2001)[:, None] * clip[:1]
+    out = ik.let_out(np.broadcast_to(clip[:1], way.shape), way, 1.0)
+    assert np.linalg.norm(np.diff(out, axis=0), axis=-1).max() < 1.1 * size[0] / near[0] * 1e-3 * size[0]
