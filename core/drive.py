@@ -1,6 +1,7 @@
 """The driver of every simulation of a blow: stretches with one length of sub-step, and checkpoints between them.
 
-A stretch in which a body turns too far in a sub-step is repeated from its checkpoint with half the sub-step.
+A stretch in which a body turns too far in a sub-step, or a joint too suddenly, is repeated from its checkpoint with
+half the sub-step.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
