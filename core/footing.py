@@ -189,7 +189,8 @@ class Footing:
         targets = [self._target(limb, hastened, (q, p), feet[:, i], hold[:, i]) for i, limb in limbs]
         ankles = [at for at, _ in targets]
         bears, swings = (self.stance.at(x, times) for x in (self.stance.bears, self.stance.swings))
-        free = self._free(swings, shows * linear(self.plan.times, self.plan.lift, times), hold)
+        lift, hangs = (shows * linear(self.plan.times, x, times) for x in (self.plan.lift, self.plan.hangs))
+        free = self._free(swings, lift, hold)
         targets = [(self._beside(i, hastened[1], p, ankles, free[:, i]), turn) for i, (_, turn) in enumerate(targets)]
         sunk = [bears[:, i] * self._lacks(limb, hastened[1], p, targets[i]) for i, limb in limbs]
         sunk = shows * DEEPEST * np.tanh(np.linalg.norm(sunk, ord=4, axis=0) / DEEPEST)
@@ -199,6 +200,7 @@ class Footing:
         at[:, self.base] += way if up < 0 else rotate(conjugate(q[:, up]), way)
         for i, limb in limbs:
             target, turn = self._risen(limb, hastened[1], p, targets[i], swings[:, i], hold[:, i])
+            target = _nearer(target, p[:, limb.upper], hangs[:, i])
             swing, lower = reach(limb, q, p, target, bend(limb, *clip))
             turn = slerp(turn, multiply(lower, q[:, limb.end]), swings[:, i])  # in the air an ankle goes with its leg
             place(model, limb, q, joints, swing, lower, turn)
@@ -267,9 +269,7 @@ class Footing:
         way = hip - ankle
         missing = np.maximum(np.linalg.norm(way, axis=-1) - reached, 0.0)
         ankle[:, 2] += (1.0 - air) * np.minimum(heels.lower(way, reached), np.minimum(SLANTED * missing, RISE))
-        way = hip - ankle
-        far = np.maximum(np.linalg.norm(way, axis=-1), 1e-6)
-        ankle = ankle + np.maximum(1.0 - reached / far, 0.0)[:, None] * way
+        ankle = _nearer(ankle, hip, np.maximum(np.linalg.norm(hip - ankle, axis=-1) - reached, 0.0))
         own, length = clip[:, limb.end] - clip[:, limb.upper], self.stance.length[self.stance.limbs.index(limb)]
         return ankle + air[:, None] * let_out(own, ankle - hip, float(length)), multiply(roll, turn)
 
@@ -302,3 +302,9 @@ def _reached(limb: Limb, clip: Array, p: Array, target: Array, softness: Array |
     clips = np.minimum(np.linalg.norm(own, axis=-1), length)
     most = clips + STRETCH * np.maximum(STRAIGHT * length - clips, 0.0)
     return np.asarray(d - soft * np.logaddexp(0.0, (d - most) / soft))
+
+
+def _nearer(foot: Array, hip: Array, by: Array) -> Array:
+    """Places (T, 3) of a foot that is so much (T,) [m] nearer to its hip (T, 3)."""
+    way = hip - foot
+    return foot + (by / np.maximum(np.linalg.norm(way, axis=-1), 1e-6))[:, None] * way

@@ -2,7 +2,7 @@
 
 A person who is pushed hastens the step that is on its way (Hof, Vermerris and Gjaltema 2010).  The foot runs ahead of
 its clip until it lands and lets the clip catch up while it stands: all the way it makes the clip's own motion, over
-the clip's ground, only sooner.
+the clip's ground, only sooner.  While it is ahead of its hip, its leg hangs.
 """
 
 from dataclasses import replace
@@ -14,32 +14,43 @@ from .rotation import Array, conjugate, log, multiply
 from .stance import SHORTEST, Stance
 from .support import smooth
 
-TURNS = 8.0  # [rad/s] that a leg in the air turns about its hip at most, where the clip's doesn't: a sprint's half
+SWIFT = 140.0  # [rad/s^2] at which a leg that hurries starts and stops, about its hip or its knee: chosen
 STEADY = 1.5  # times its mean is the steepest rate of `smooth`
 
 
-def soonest(stance: Stance, k: int, leg: int) -> float:
-    """[s] by how much a foot in the air at sample k may land before the clip's time: its leg doesn't turn faster than
-    TURNS for it, nor does the foot run backwards while it waits for its clip.  What is hastened is its way over the
-    ground, under a hip that goes on as ever."""
-    h = float(stance.times[1] - stance.times[0])
+def soonest(stance: Stance, k: int, leg: int) -> int:
+    """The sample from which on a foot in the air at sample k may land: it doesn't run backwards while it waits for its
+    clip."""
     due = stance.lands(k, leg)
-    some = slice(k, due + 1)
-    way, over = (stance.ankle - stance.hip)[some, leg], stance.ankle[some, leg].copy()
-    over[:, :2] -= (stance.times[some, None] - stance.times[k]) * stance.ground
-    far = np.maximum(np.linalg.norm(way, axis=-1), SHORTEST)
-    own, more = (np.linalg.norm(np.diff(x, axis=0), axis=-1).max() / h for x in (way / far[:, None], over / far.min()))
-    faster = max(TURNS - float(own), 0.0) / max(float(more), 1e-6) / STEADY
-    stands = stance.stays(due, leg) - due
-    return h * min((due - k) * faster / (1.0 + faster), 0.5 * stands / (STEADY - 1.0))
+    return max(due - int(0.5 * (stance.stays(due, leg) - due) / (STEADY - 1.0)), k + 1)
 
 
-def hastened(stance: Stance, k: int, leg: int, by: float) -> Stance:
-    """The stance where a foot in the air at sample k lands so much [s] earlier; by the middle of its time on the ground
+def bends(way: Array, length: float) -> Array:
+    """(T,) [rad] that a knee is bent whose foot is a way (T, 3) from the hip, between bones of one length."""
+    return np.asarray(2.0 * np.arccos(np.minimum(np.linalg.norm(way, axis=-1) / length, 1.0)))
+
+
+def hanging(way: Array, length: float, h: float) -> tuple[Array, float]:
+    """How far a knee is bent at least (T,) [rad] whose foot goes a way (T, 3) from the hip until it lands: from where
+    it is bent most it straightens evenly, for a foot that is ahead of its hip would straighten it at once.  And how
+    swiftly the leg starts and stops then, from rest to rest [rad/s^2]."""
+    knee, last = bends(way, length), len(way) - 1
+    most = max(int(knee.argmax()), 1)
+    out, left = np.zeros(len(way)), (last - most) * h
+    s = np.linspace(0.0, 1.0, last - most + 1)
+    rate = min(float(knee[most] - knee[most - 1]) / h, 0.0)
+    out[most:] = knee[most] + (knee[-1] - knee[most]) * smooth(s) + rate * left * s * (1.0 - s) ** 2
+    a, b = (x / max(float(np.linalg.norm(x)), SHORTEST) for x in way[[0, -1]])
+    turns = float(np.arccos(np.clip(a @ b, -1.0, 1.0))), max(float(knee[most] - knee[-1]), 0.0)
+    return out, max(6.0 * turn / max(seconds, h) ** 2 for turn, seconds in zip(turns, (last * h, left), strict=True))
+
+
+def hastened(stance: Stance, k: int, leg: int, at: int) -> Stance:
+    """The stance where a foot in the air at sample k lands at an earlier one; by the middle of its time on the ground
     it is as in the clip."""
     h = float(stance.times[1] - stance.times[0])
     due = stance.lands(k, leg)
-    at, middle = due - int(by / h), (due + stance.stays(due, leg)) // 2
+    middle = (due + stance.stays(due, leg)) // 2
     by = (due - at) * h
     K = np.arange(k, middle + 1)
     ahead = by * np.where(at > K, smooth((K - k) / (at - k)), 1.0 - smooth((K - at) / (middle - at)))

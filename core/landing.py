@@ -10,7 +10,7 @@ from .plan import CLOSED, Span
 from .rotation import Array
 from .sides import CROSSED, abreast, least, own_room, side
 from .stance import REST, Stance
-from .support import ease, nearest, norm
+from .support import ease, nearest, norm, smooth
 from .weight import Weight
 
 OUT = 0.01  # [m] that counts as off the clip
@@ -112,7 +112,8 @@ class Lander(Weight):
     """A body whose feet in the air come down where they catch its weight.
 
     knocks: see `Struck`.  across: (L,) bool, feet beyond the other.  clip: the stance before any foot is hastened,
-    hasty: (L,) the sample at which the clip has the one land that was hastened last.
+    hasty: (L,) the sample at which the clip has the one land that was hastened last, hangs: (K, L) how far its knee is
+    bent at least until then [rad].
     """
 
     def __init__(self, stance: Stance, give: Array, blows: Sequence[Span], knocks: Array) -> None:
@@ -120,6 +121,7 @@ class Lander(Weight):
         legs = len(stance.limbs)
         self.knocks, self.across = knocks, np.zeros(legs, dtype=bool)
         self.clip, self.hasty = stance, np.full(legs, -1)
+        self.hangs = np.zeros((len(stance.times), legs))
 
     def aim(self, k: int) -> None:
         """Where the feet that the clip has in the air at sample k are to land, and when."""
@@ -165,27 +167,49 @@ class Lander(Weight):
         return reached(stance, last, leg, goal, self.foreseen(k, last)[0], stride(self.clip, last, leg), 0.0)
 
     def _hasten(self, k: int, leg: int) -> None:
-        """A foot in the air lands sooner, by how much nearer the feet are to the capture point then; of two, while the
-        other stands, and not one that is struck."""
+        """A foot in the air lands sooner, by how much nearer the feet are to the capture point then, as soon as its leg
+        can; of two, while the other stands, and not one that is struck."""
         stance, due = self.stance, self.stance.lands(k, leg)
-        waits = len(self.feet) != 2 or stance.stays(k, 1 - leg) <= due or due <= self.hasty[leg]
+        waits = len(self.feet) != 2 or not stance.down[k, 1 - leg] or due <= self.hasty[leg]
         if due < 0 or waits or not self.noticed(k) or self.give[self.hit :, leg].min(initial=1.0) < 1.0:
             return
-        soonest = haste.soonest(stance, k, leg)
-        early = due - int(soonest / self.h)
+        early = max(haste.soonest(stance, k, leg), k + int(LATE / self.h))
         x, v = self.foreseen(k, early)
         capture = x + v / float(stance.pace[early])
         alone = self._beyond(early, np.arange(2) != leg, self.feet, capture)
-        if early == due or alone == 0.0:
+        if early >= due or alone == 0.0:
             return
-        self.stance = haste.hastened(stance, k, leg, soonest)
-        feet = self.feet.copy()
+        self.stance = haste.hastened(stance, k, leg, early)
+        feet, length = self.feet.copy(), float(stance.length[leg])
         feet[leg] = self.apart(early, leg, self._caught(k, leg, early, x, v))
         helps = 1.0 - self._beyond(early, np.ones(2, dtype=bool), feet, capture) / alone
-        by = soonest * ease(alone / (STRIDE * float(stance.length[leg]))) * ease(2.0 * helps)
+        part = ease(alone / (STRIDE * length)) * ease(2.0 * helps)
+        for at in range(due - int(part * (due - early)), min(due, stance.stays(k, 1 - leg))):
+            self.stance = haste.hastened(stance, k, leg, at)
+            hangs, swift = haste.hanging(self._swing_to(k, leg, at), length, self.h)
+            if swift <= haste.SWIFT:
+                self.hangs[k:, leg], self.hasty[leg] = 0.0, due
+                self.hangs[k : at + 1, leg] = hangs
+                return
         self.stance = stance
-        if by >= self.h:
-            self.stance, self.hasty[leg] = haste.hastened(stance, k, leg, by), due
+
+    def _swing_to(self, k: int, leg: int, at: int) -> Array:
+        """(at - k + 1, 3) the way from its hip of a foot that from sample k on goes to land at another [m]."""
+        stance, some = self.stance, slice(k, at + 1)
+        x, v = self.foreseen(k, at)
+        goal = self.apart(at, leg, self._caught(k, leg, at, x, v))
+        ends = np.array([*goal, stance.risen(at, leg, goal)]), np.append(x, 0.0)
+        starts = self.place[leg], np.append(self.x - self.h * self.v, 0.0)  # the weight is a sample ahead of the feet
+        done = np.asarray(smooth(np.linspace(0.0, 1.0, at - k + 1)))[:, None]
+        foot, weight = (a + done * (b - a) for a, b in zip(starts, ends, strict=True))
+        return np.asarray((stance.ankle - stance.hip)[some, leg] + foot - weight)
+
+    def drawn(self, k: int) -> Array:
+        """(L,) [m] by how much nearer to their hips feet hang at a sample than they are led."""
+        hangs, stance = self.hangs[k], self.stance
+        way = (stance.ankle - stance.hip)[k] + self.place - np.append(self.x, 0.0)
+        far = np.minimum(np.linalg.norm(way, axis=-1), stance.length)
+        return np.asarray((hangs > 0.0) * np.maximum(far - stance.length * np.cos(0.5 * hangs), 0.0))
 
     def _beyond(self, k: int, legs: np.ndarray, feet: Array, capture: Array) -> float:
         """[m] that the capture point (2,) is farther out than the legs (L,) bool press at sample k."""

@@ -79,7 +79,8 @@ class Plan:
     hold: (K, L) how firmly a foot is kept to its place, 0 = not at all.  lift: (K, L) how high it is off its ground in
     a step of ours [m]; `feet` have it in them, and what that ground is higher by.  hastened: (K, L, 3) how
     far feet are off the clip's because they land sooner [m], which `feet` have in them, too, turned: (K, L, 3) by how
-    much they turn for it [rad].  moves: what was stepped.
+    much they turn for it [rad], and hangs: (K, L) by how much nearer to their hips they hang than `feet` have them [m].
+    moves: what was stepped.
     lost: [s] when the balance could not be saved, or None.  astray: whether feet or weight are not home in time, so
     that they slide there.
     """
@@ -94,6 +95,7 @@ class Plan:
     lift: Array
     hastened: Array
     turned: Array
+    hangs: Array
     moves: tuple[Move, ...] = ()
     lost: float | None = None
     astray: bool = False

@@ -289,7 +289,7 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
     walker, hold = Walker(stance, push, struck, blows), struck.hold
     K, L = hold.shape
     shift, feet, pull = np.zeros((K, 3)), np.zeros((K, L, 3)), np.zeros((K, 3))
-    rate, speed, lift = np.zeros_like(shift), np.zeros_like(feet), np.zeros((K, L))
+    rate, speed, lift, hangs = np.zeros_like(shift), np.zeros_like(feet), np.zeros((K, L)), np.zeros((K, L))
     for k in range(int(np.searchsorted(stance.times, blows[0].start - 1e-6)), K):
         if walker.is_home(k):
             shift[k:, :2], feet[k:] = walker.x, walker.place
@@ -303,6 +303,7 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
         shift[k, :2], feet[k] = walker.x, walker.place
         lift[k], rising = walker.lift(k)
         feet[k, :, 2] += lift[k]
+        hangs[k] = walker.drawn(k)
         if walker.lost is not None:
             continue  # what is lost stays where it is
         rate[k, :2], speed[k] = walker.rates(k)
@@ -315,5 +316,5 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
         way[..., 2] += way[..., :2] @ stance.grade
     way, pace, turn = off(stance, walker.stance)
     moves, lost, astray = tuple(walker.moves), walker.lost, walker.astray
-    led = (feet + way, speed + pace)
-    return Plan(walker.stance, shift, rate, *led, pull, hold, lift, way, turn, moves, lost, astray)
+    feet, speed = feet + way, speed + pace
+    return Plan(walker.stance, shift, rate, feet, speed, pull, hold, lift, way, turn, hangs, moves, lost, astray)

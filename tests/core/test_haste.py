@@ -29,11 +29,10 @@ def test_a_hastened_foot_makes_the_clips_own_way_sooner(found, part):
     """Seen from the ground its way is the clip's, later samples of which come earlier; it doesn't run backwards."""
     leg = 0
     k = swing(found, leg)
-    by = part * haste.soonest(found, k, leg)
-    now = haste.hastened(found, k, leg, by)
-    h = found.times[1] - found.times[0]
     due = found.lands(k, leg)
-    assert now.lands(k, leg) == due - int(by / h) < due
+    at = due - int(part * (due - max(haste.soonest(found, k, leg), due - 8)))
+    now = haste.hastened(found, k, leg, at)
+    assert now.lands(k, leg) == at < due
     assert now.stays(now.lands(k, leg), leg) == found.stays(due, leg)
     own, sooner = (x.ankle[:, leg] - found.times[:, None] * np.append(found.ground, 0.0) for x in (found, now))
     fine = np.linspace(0, len(own) - 1, 20 * len(own))
@@ -64,6 +63,12 @@ def test_legs_of_no_length_plan_finite_steps(actor, clip):
     start = float(found.times[30])
     plan = steps.plan(found, push, Struck.nothing(found.down.shape), [Span(start, start + 2.7)])
     assert np.isfinite(plan.feet).all() and np.isfinite(plan.shift).all() and np.isfinite(plan.turned).all()
+
+
+def longer(found, by):
+    """The walk, but with feet that stand so many samples longer at either end."""
+    stands = [np.any([np.roll(x, i) for i in range(-by, by + 1)], axis=0) for x in found.down.T]
+    return replace(found, down=np.stack(stands, axis=1))
 
 
 @pytest.fixture(scope="module")
@@ -111,12 +116,11 @@ def test_a_foot_of_a_run_lands_where_its_leg_reaches_all_the_time_that_it_stands
 
 @pytest.fixture(scope="module")
 def strolling(found):
-    """The walk, but with feet that stand longer than they swing."""
-    longer = [np.any([np.roll(x, i) for i in range(-9, 10)], axis=0) for x in found.down.T]
-    return replace(found, down=np.stack(longer, axis=1))
+    """Feet that stand longer than they swing."""
+    return longer(found, 7)
 
 
-@pytest.mark.parametrize(("impulse", "sooner"), [(20.0, False), (90.0, True)])
+@pytest.mark.parametrize(("impulse", "sooner"), [(20.0, False), (60.0, True)])
 def test_a_foot_that_must_catch_the_weight_lands_sooner(strolling, impulse, sooner):
     """Not before feet answer the blow, and in proportion; its way has no jump."""
     blow = int(np.flatnonzero(strolling.down[:-1, 0] & ~strolling.down[1:, 0])[1])
@@ -142,7 +146,8 @@ def test_a_foot_is_shown_where_it_is_hastened_to(actor):
     reaction = hit_on(actor.skeleton, "chest_front", clip=clip, hit=Hit(31.0, impulse=1e-6))
     footing = reaction.footing
     found = footing.stance
-    now = haste.hastened(found, k := swing(found, leg), leg, 0.06)  # this walk goes 2 m/s: its legs reach no farther
+    k = swing(found, leg)
+    now = haste.hastened(found, k, leg, found.lands(k, leg) - 3)  # this walk goes 2 m/s: its legs reach no farther
     way, pace, turn = haste.off(found, now)
     plan = replace(footing.plan, stance=now, feet=way, speed=pace, hastened=way, turned=turn)
     q, p = actor.canonical(clip)
@@ -214,3 +219,71 @@ def test_a_foot_on_the_ground_that_its_leg_does_not_reach_goes_along_with_its_le
         some = down & (lacks > 0.02)
         away = np.linalg.norm(shown[:, limb.end] - place, axis=-1)
         assert some.any() and (away - lacks)[some].max() < 0.03
+
+
+def test_a_leg_that_hurries_straightens_evenly_until_its_foot_lands():
+    """Its foot is ahead of its hip in half of the time: the knee follows the cubic from the rate that it has."""
+    length, h, n = 0.8, 1.0 / 60.0, 12
+    ahead = np.sin(0.5 * np.pi * np.minimum(np.linspace(0.0, 2.0, n + 1), 1.0)) ** 2
+    way = np.stack((0.5 * ahead, 0.0 * ahead, 0.0 * ahead - 0.55), axis=-1)
+    knee = haste.bends(way, length)
+    thigh = np.arcsin(np.linalg.norm(way, axis=-1) / length)  # half a leg, and half of its way
+    np.testing.assert_allclose(knee, np.pi - 2.0 * thigh, atol=1e-12)
+    hangs, swift = haste.hanging(way, length, h)
+    start, slope, end, T = knee[1], (knee[1] - knee[0]) / h, knee[-1], (n - 1) * h
+    a, b = np.linalg.solve([[T**2, T**3], [2.0 * T, 3.0 * T**2]], [end - start - slope * T, -slope])
+    t = np.arange(n) * h
+    np.testing.assert_allclose(hangs[1:], start + slope * t + a * t**2 + b * t**3, atol=1e-12)
+    assert (hangs[3:-1] > knee[3:-1] + 0.01).all()
+    angle = np.arccos(way[0] @ way[-1] / np.linalg.norm(way[0]) / np.linalg.norm(way[-1]))
+    assert swift == pytest.approx(6.0 * max(angle / (n * h) ** 2, (start - end) / T**2))
+
+
+def test_a_leg_hurries_no_more_than_it_can(strolling, monkeypatch):
+    """One that may start and stop half as swiftly lands later."""
+    blow = int(np.flatnonzero(strolling.down[:-1, 0] & ~strolling.down[1:, 0])[1])
+    push, span = np.zeros((1, len(strolling.times), 2)), Span(float(strolling.times[blow]), strolling.times[blow] + 2.7)
+    push[0, blow] = 0.8, 0.0
+    lands = []
+    for swift in (haste.SWIFT, 0.5 * haste.SWIFT):
+        monkeypatch.setattr(haste, "SWIFT", swift)
+        plan = steps.plan(strolling, push, Struck.nothing(strolling.down.shape), [span])
+        lands.append(plan.stance.lands(blow + 2, 0))
+        assert (plan.hangs[: blow + 6] == 0.0).all() and (plan.hangs[lands[-1] :, 0] < 0.01).all()
+    assert plan.hangs.any()
+    assert lands[0] + 2 <= lands[1] <= strolling.lands(blow + 2, 0)
+
+
+def test_a_walk_with_a_moment_of_flight_hastens_onto_the_ground(found):
+    """The foot lands while the other still stands: there is no flight then."""
+    flies = longer(found, 4)
+    blow = int(np.flatnonzero(flies.down[:-1, 0] & ~flies.down[1:, 0])[1])
+    due = flies.lands(blow + 2, 0)
+    assert due == flies.stays(blow + 4, 1) + 2  # samples in the air
+    push = np.zeros((1, len(flies.times), 2))
+    push[0, blow] = 0.8, 0.0
+    start = float(flies.times[blow])
+    plan = steps.plan(flies, push, Struck.nothing(flies.down.shape), [Span(start, start + 2.7)])
+    assert plan.stance.lands(blow + 2, 0) < due - 2 and plan.lost is None and not plan.astray
+    assert plan.stance.down[blow + 4 : due + 1].any(axis=1).all()
+
+
+def test_a_foot_that_hangs_is_shown_nearer_to_its_hip(actor):
+    clip, leg = clip_of(actor.skeleton, fps=60.0), 0
+    reaction = hit_on(actor.skeleton, "chest_front", clip=clip, hit=Hit(31.0, impulse=1e-6))
+    footing = reaction.footing
+    q, p = actor.canonical(clip)
+    air = (footing.stance.at(footing.stance.swings[:, leg], clip.times) >= 1.0) & (clip.times < reaction.end - 0.1)
+    joints, at = to_joints(reaction.model, q[air], p[air])
+    limb, ways = footing.stance.limbs[leg], []
+    for by in (0.0, 0.03):
+        hangs = footing.plan.hangs + by * (np.arange(2) == leg)
+        shown = replace(footing, plan=replace(footing.plan, hangs=hangs)).settled(
+            reaction.model, (q[air], p[air]), clip.times[air], joints, at, np.ones(len(actor.parent))
+        )[1]
+        ways.append(shown[:, limb.upper] - shown[:, limb.end])
+        other = footing.stance.limbs[1 - leg].end
+        assert np.linalg.norm(shown[:, other] - p[air][:, other], axis=-1).max() < 2e-3
+    far = [np.linalg.norm(way, axis=-1) for way in ways]
+    np.testing.assert_allclose(far[0] - far[1], 0.03, atol=1e-6)
+    assert np.abs(np.cross(*ways)).max() < 1e-6
