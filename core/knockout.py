@@ -25,7 +25,7 @@ from .spatial import apply
 from .tuning import brace
 
 TOPPLE = 3.5  # [m/s^2] where limbs prop the body up
-PROPPED, THICK = (0.08, 0.2), 0.1  # [m] above where it would lie: what still lies, and what stands; of what has no skin
+PROPPED, THICK = (0.05, 0.15), 0.1  # [m] above where it would lie: what lies still, what stands; of what has no skin
 STANDS = (0.3, 0.8)  # [s] after the blow, in which that sets in
 STILL, SLOWING = 0.03, 0.3  # [m/s] of every point of the surface, from where on motion fades in so many [s]
 DRY, CREEP = 0.08, 0.01  # part of the weight on a joint that its friction holds, and how fast it gives way [rad/s]
