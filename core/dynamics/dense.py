@@ -25,10 +25,15 @@ def body_forces(model: Model, kin: Kinematics, load: Load, u: Array | None = Non
 
 def joint_impedance(model: Model, Z: Array) -> Array:
     """(..., nv, nv) block-diagonal impedance by degree of freedom from joint impedances (..., n, 6, 6)."""
+    return _impeded(model, np.zeros(Z.shape[:-3] + (model.nv, model.nv)), Z)
+
+
+def _impeded(model: Model, H: Array, Z: Array) -> Array:
+    """A matrix (..., nv, nv), which is ours, and joint impedances (..., n, 6, 6) in it."""
     into, out_of = model.block
-    out = np.zeros(Z.shape[:-3] + (model.nv * model.nv,))
-    out[..., into] = model.blocks(Z).reshape(Z.shape[:-3] + (-1,)).take(out_of, axis=-1)
-    return out.reshape(Z.shape[:-3] + (model.nv, model.nv))
+    flat = H.reshape(H.shape[:-2] + (-1,))
+    flat[..., into] += model.blocks(Z).reshape(Z.shape[:-3] + (-1,)).take(out_of, axis=-1)
+    return flat.reshape(H.shape)
 
 
 def mass_matrix(model: Model, kin: Kinematics, body_Z: Array | None = None) -> Array:
@@ -46,7 +51,7 @@ def equations(model: Model, kin: Kinematics, load: Load) -> tuple[Array, Array]:
     """H (..., nv, nv) and C (..., nv) of H u = joint forces - C: inertia with impedance; bias with body forces."""
     H = mass_matrix(model, kin, load.body_Z)
     if load.Z is not None:
-        H = H + joint_impedance(model, load.Z)
+        H = _impeded(model, H, load.Z)
     carried = model.inward(body_forces(model, kin, load))
     return H, model.by_dof(apply_T(kin.S, carried))
 

@@ -18,7 +18,7 @@ from ..spatial import apply, motion_cross, motion_transform, moved_inertia
 UNMOVED: Array = np.eye(4)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)  # not frozen: two are made in every sub-step, see `forces.step.Step`
 class Kinematics:
     """Everything that follows from a state alone; spatial quantities in the shared frame at `origin`.
 

@@ -18,7 +18,7 @@ from ..support import smooth
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)  # not frozen: one is made in every sub-step, and to freeze it would be a fiftieth of that
 class Step:
     """What forces may look at: step k at time t, the state on arrival and its deviation from the clip.
 
