@@ -19,6 +19,11 @@ CLOSE = 0.15  # [rad] from the clip, within which controls are as far away as th
 STILL = 1e-7  # [rad] below which the simulation leaves the clip alone
 NEAR_TURN, NEAR_SHIFT = 0.5, 2e-3  # [deg], [m] off the simulated pose that are worth no word
 LOST = 0.35  # [rad] off the simulated pose, or as much of `SPAN` (20 degrees, 80 mm): what was asked isn't shown at all
+SMOOTH = "Let the clip go on there without a jump or limit, hit more weakly or at another frame, or bake the rig."
+BAKE = (
+    "Bake the clip to the bones that deform (Pose > Animation > Bake Action with Visual Keying and Clear Constraints): "
+    "those fall as they are simulated."
+)
 SPAN = 0.131  # of a figure's height: what a shift must measure to be as visible as a turn of one radian
 
 
@@ -90,7 +95,7 @@ def pose(context, armature, stages, size, channels, clip, wanted, lead=None):
                 if course is not None:
                     course.last = puppet.values(x[k, own])
                     puppet.keep(base, k)
-                _require_shown(names, frame, solver.counted * left[k])
+                _require_shown(names, frame, solver.counted * left[k], lead is not None and lead.falls)
             before = away
             yield (k + 1.0) / len(frames)
         puppet.use(blocks)
@@ -136,14 +141,15 @@ def _over(solver, puppet, bases, goal):
     return again if np.abs(solver.counted * again[1]).max() < best[0] else (best[1], best[2])
 
 
-def _require_shown(names, frame, left):
-    """Refuse a pose that is nowhere near, as where a clip jumps or limits are in the way."""
+def _require_shown(names, frame, left, falls):
+    """Refuse a pose that is nowhere near, as where a clip jumps, limits are in the way, or IK doesn't fold a body that
+    falls so."""
     off = np.linalg.norm(left.reshape(2, -1, 3), axis=-1)
     if off.max() <= LOST:
         return
     worst = int(off.max(axis=0).argmax())
-    text = "The controls leave bone '{}' {:.0f} degrees and {:.0f} mm off the simulated pose at frame {:g}. Let the "
-    text += "clip go on there without a jump or limit, hit more weakly or at another frame, or bake the rig."
+    text = "The controls leave bone '{}' {:.0f} degrees and {:.0f} mm off the simulated pose at frame {:g}. "
+    text += BAKE if falls else SMOOTH
     raise ClipError(text.format(names[worst], np.degrees(off[0, worst]), 1e3 * SPAN * HEIGHT * off[1, worst], frame))
 
 

@@ -7,7 +7,7 @@ import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import actions, control_rig, leading, posing, takeover
 from bl_ext.user_default.parametric_dynamics.blender_addon import job as jobs
 from bl_ext.user_default.parametric_dynamics.blender_addon.puppet import Puppet
-from bl_ext.user_default.parametric_dynamics.core import progress, situation
+from bl_ext.user_default.parametric_dynamics.core import errors, progress, situation
 from bl_ext.user_default.parametric_dynamics.core.pose import Envelope
 
 from tests.blender import layer_tools as tools
@@ -93,6 +93,18 @@ def test_controls_that_fall_keep_to_the_simulation(puppet):  # noqa: F811
     names = ["prop", *job.actor.skeleton.names]
     seen = rigify_walk.shown(puppet, names, frames)
     np.testing.assert_allclose(seen[1], seen[0], atol=1e-5)
+
+
+def test_a_fall_that_controls_can_not_show_says_how_to_bake_it(puppet, monkeypatch):  # noqa: F811
+    """IK right on bones that deform doesn't fold them as a limp body does; a reaction that returns has other cures."""
+    monkeypatch.setattr(posing, "LOST", -1.0)
+    bake = "Bake Action with Visual Keying and Clear Constraints"
+    for name, cure in (("knock_out", bake), ("chest_front", "weakly")):
+        job = jobs.read(bpy.context, puppet, situation.named(name))
+        state = tools.file_state()
+        with pytest.raises(errors.CoreError, match=cure):
+            progress.run(job.solve())
+        assert tools.differences(state, tools.file_state()) == []
 
 
 def test_a_control_rig_goes_over_to_another_action(puppet):  # noqa: F811
