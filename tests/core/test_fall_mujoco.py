@@ -39,7 +39,7 @@ def falls(actor, clip):
     """[(seconds, State of ours, MuJoCo's)] at our moments, and the stage."""
     stage = Falling(actor, clip, [(named("knock_out"), HIT)], {}, {})
     stage.ragdoll = replace(stage.ragdoll, bumper=Untouched())
-    pace = Pace(stage.blows, stage.finer, np.inf, TURN, ())
+    pace = Pace(stage.blows, stage.finer, np.inf, TURN, np.inf, ())
     parts = run(drive(stage, stage.start + UNTIL, pace, forward, lambda *_: False))
     runs = [pair for part in parts for pair in zip(part.reference.times, part.runs, strict=True)]
     times = np.array([t for t, _ in runs]) - stage.start
