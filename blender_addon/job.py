@@ -31,7 +31,8 @@ from . import clip as clips
 from .channels import Channels, frame_grid
 
 SAMPLES = 60.0  # per second of clip, from the hit on: the simulation must not see the scene's frame rate
-LEAD = 3  # samples before and after a reaction, for velocities at its ends
+MARGIN = 3  # samples before and after a reaction, for velocities at its ends
+LEAD = 0.3  # [s] of the clip that are read before a hit, where it has them: the judge looks for what a jolt isn't
 
 
 @dataclass(eq=False)
@@ -204,7 +205,7 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
     body = control_rig.read(context, armature, roles)
     anatomy, settings = body.anatomy, settings or {}
     hits = ((situation, hit or Hit(default_frame(found))), *further)
-    keys, even = _moments(hits, timing.rate(context.scene))
+    keys, even = _moments(hits, timing.rate(context.scene), found.start)
     falls = any(situation.falls for situation, _ in hits)
     then, played, later = _followed_by(context, armature, body, keys[-1], falls, then)
     still = falls or then is not None
@@ -259,12 +260,16 @@ def _followed_by(context, armature, body, end, falls, then):
     return (several, seconds), played, np.arange(np.floor(end) + 1.0, last + 1.0)
 
 
-def _moments(hits, rate) -> tuple[Array, Array]:
-    """Frames that get keys, and the even samples of the simulation, from the first hit to the last one's end."""
+def _moments(hits, rate, since) -> tuple[Array, Array]:
+    """Frames that get keys, and the even samples of the simulation, from the first hit to the last one's end.
+
+    since: the clip's first frame.
+    """
     landed = [hit.frame for _, hit in hits]
     start = min(landed)
     end = max(hit.frame + lasts(s) * rate for s, hit in hits)
-    samples = np.arange(-LEAD, np.ceil((end - start) * SAMPLES / rate - 1e-6) + LEAD + 1.0)
+    lead = np.clip(np.floor((start - since) * SAMPLES / rate + 1e-6), MARGIN, LEAD * SAMPLES)
+    samples = np.arange(-lead, np.ceil((end - start) * SAMPLES / rate - 1e-6) + MARGIN + 1.0)
     even = np.round(start + samples * (rate / SAMPLES), 6)  # whole frames stay whole
     return np.unique(np.concatenate((frame_grid(start, end), landed))), even
 

@@ -15,7 +15,7 @@ from ..core.rotation import angle, conjugate, multiply, rotate
 from ..core.skeleton import Clip
 from . import clip as clips
 from . import mapping
-from .job import LEAD, pick
+from .job import MARGIN, pick
 
 LATER = (0.5, 1.0, 2.0)  # [s] after the reaction at which the clip is looked at again, where it still plays
 
@@ -57,7 +57,7 @@ class Moments:
 def moments(job):
     """Every frame of the clip before the hit, every keyed one, the end, the frames after it and some later ones."""
     hit, end = float(job.frames[0]), float(job.frames[-1])
-    before = np.arange(np.ceil(min(job.source.start, hit - LEAD)), hit - 1e-6)
+    before = np.arange(np.ceil(min(job.source.start, hit - MARGIN)), hit - 1e-6)
     before = before[(before <= job.source.until + 1e-6) | (before >= job.clip.frames[0])]
     near = np.concatenate(([end], job.clip.frames[job.clip.frames > end]))
     far = np.floor(end + job.clip.fps * np.array(LATER))
