@@ -20,7 +20,9 @@ from .situation import BoneSetting, Situation
 # Joints between the trunk and a body, along the limbs.
 LEVEL = {"forearm": 1, "hand": 2, "finger": 3, "shin": 1, "foot": 2, "toe": 3, "ear": 1}
 ROWS = ("neck", "tail", "ear")
-SOFT = 0.25  # part of a range that is free: what follows brakes a limb long before its end
+# Part of a range that is free, of shoulders and hips, of necks and heads, which ligaments stop and not muscles, and of
+# all other joints: what follows brakes long before its end.
+BALLS, TAUT, SOFT = 0.33, 0.05, 0.25
 LIMIT_FREQUENCY, LIMIT_RATIO = 8.0, 1.2
 STOP_FREQUENCY = 16.0  # of ends that a rig's author sets: Blender cuts off what goes beyond
 UNBOUNDED = (-30.0, 30.0)  # [rad]: no joint ever gets there
@@ -227,10 +229,11 @@ def limit(
     cone = cones(actor, moving, said, wide)
     hinged = set(hinges.bodies.tolist())
     round_ = [i for i in np.flatnonzero(moving) if i not in hinged and i in cone]
-    half: Array = np.tile(np.radians([cone[int(i)] for i in round_]), (len(flexion), 1))
+    row = _in_a_row(actor.roles)
+    half: Array = np.tile(np.radians([cone[int(i)] / row[i] for i in round_]), (len(flexion), 1))
     if upright is not None:
         column = np.array(round_) == base
-        half[:, column] = np.pi - upright[:, None] * (np.pi - half[:, column])
+        half[:, column] /= np.maximum(upright, 1e-3)[:, None]
     roles = [actor.roles[i] for i in hinges.bodies]
     ranges = np.radians([own(said, role) or HINGE[base_role(role)] for role in roles]).reshape(-1, 2)
     ranges[[_settled(actor, int(i), said) for i in hinges.bodies]] = UNBOUNDED
@@ -238,7 +241,9 @@ def limit(
     axis = np.concatenate((np.zeros((len(round_), 3)), hinges.axis))
     low = np.concatenate((-half, np.minimum(ranges[:, 0] - flexion, 0.0)), axis=1)
     high = np.concatenate((half, np.maximum(ranges[:, 1] - flexion, 0.0)), axis=1)
-    return Limit(bodies, axis, low, high, SOFT, *_limit_spring(inertia, bodies, _mean(inertia[bodies]), ease))
+    soft = np.array([TAUT if base_role(actor.roles[i]) in ("neck", "head") else SOFT for i in bodies])
+    spring = _limit_spring(inertia, bodies, row[bodies] * _mean(inertia[bodies]), ease)
+    return Limit(bodies, axis, low, high, soft, *spring)
 
 
 def balls(
@@ -267,7 +272,7 @@ def balls(
     size = np.stack((0.5 * (about[:, 1] + about[:, 2]), about[:, 0]), axis=1)
     twist = ranges[:, [2, 2]] * [-1.0, 1.0]
     spring = _limit_spring(inertia, np.array(bodies), size, ease)
-    return SwingTwist(np.array(bodies), frame, ranges[:, :2], twist, SOFT, *spring)
+    return SwingTwist(np.array(bodies), frame, ranges[:, :2], twist, BALLS, *spring)
 
 
 def end_stops(

@@ -38,7 +38,8 @@ class Limit:
     """One-sided springs that keep the deviation from the clip inside a range, rising before its end.
 
     bodies: (m,).  axis: (m, 3) hinge axis, body frame; zero = a cone, limited in every direction alike.
-    low, high: (K, m) range of the deviation about the axis [rad]; a cone uses `high`.  soft: part of it that is free.
+    low, high: (K, m) range of the deviation about the axis [rad]; a cone uses `high`.
+    soft: (m,) part of it that is free, or one for all.
     stiffness, damping: (m,) [N m/rad], [N m s/rad] where the range ends.
     swift: how fast they are there (m,), None = not known.
     """
@@ -47,7 +48,7 @@ class Limit:
     axis: Array
     low: Array
     high: Array
-    soft: float
+    soft: Array | float
     stiffness: Array
     damping: Array
     swift: Swift | None = None

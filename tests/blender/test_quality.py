@@ -52,6 +52,15 @@ class TestReport:
         for f in seen.findings:
             assert f.value == pytest.approx(meant[f.name], abs=0.2 * abs(LIMITS["beyond"][f.name][0])), f.name
 
+    @pytest.mark.parametrize("preset", ["chest_front", "shoulder_back"])
+    def test_a_whipped_head_and_arm_calm_at_once(self, addon, data, tmp_path, preset):
+        """Pab's neck and four spines brake from the first degree on; with free play his head shook for 0.3 s."""
+        words = ("react", data / GAME / "ozz_pab/pab_walk.fbx", "--situation", preset, "--report", tmp_path / "r.json")
+        assert run(*words) == 0
+        found = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["quality"]
+        assert found["grade"] == "good", found["worst"]
+        assert found["checks"]["response"]["value"] > 5.3
+
     def test_a_reaction_that_is_over_at_once_is_bad(self, addon, data, tmp_path):
         short = tmp_path / "short.toml"
         short.write_text(

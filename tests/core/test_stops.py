@@ -128,11 +128,11 @@ def angles_of(actor, reaction, clip):
 @pytest.fixture(scope="module")
 def free(actor, clip):
     """A reaction without any of them."""
-    return run(react(actor, clip, named("chest_back"), Hit(25.0, impulse=35.0)))
+    return run(react(actor, clip, named("chest_back"), Hit(25.0, impulse=50.0)))
 
 
 def test_a_reaction_keeps_to_the_stops(actor, authored, clip, free):
-    kept = run(react(authored, clip, named("chest_back"), Hit(25.0, impulse=35.0)))
+    kept = run(react(authored, clip, named("chest_back"), Hit(25.0, impulse=50.0)))
     stops = authored.stops
     names = [actor.names[i] for i in stops.bodies]
     shown, own = angles_of(authored, kept, clip)

@@ -41,9 +41,11 @@ GRID = {
     "tone": (0.2, 0.25, 0.3, 0.35, 0.45, 0.6),
     "base_frequency": (0.5, 0.6, 0.7, 0.8, 1.0, 1.2),
     "SOFT": (0.1, 0.25, 0.4, 0.55),
+    "BALLS": (0.25, 0.33, 0.4),
+    "TAUT": (0.05, 0.15, 0.25),
     "HASTE": (0.6, 0.8, 1.0, 1.2, 1.5),
 }
-CONSTANTS = {"SOFT": tuning, "HASTE": weight}
+CONSTANTS = {"SOFT": tuning, "BALLS": tuning, "TAUT": tuning, "HASTE": weight}
 PLAIN, TURN = 10.0, 15.0  # [cm] way of the struck point, [deg] turn of the chest, hit there or above, that show plainly
 GRADES = {"good": 0.0, "less good": 0.5, "bad": 1.0}
 BUDGET, PROCESSES = 30, 2  # sets that are tried at most
