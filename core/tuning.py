@@ -221,7 +221,8 @@ def limit(
     upright: Array | None = None,
     ease: Array | float = 1.0,
 ) -> Limit:
-    """Cones about the clip's pose, and ranges for hinges bent by `flexion` (K, m); never narrower than the clip.
+    """Cones about the clip's pose, and ranges for hinges bent by `flexion` (K, m); never narrower than the clip.  A
+    neck of several bones has the range of one, and its stiffness, as a trunk has.
 
     said: a situation's ranges.  wide: factor on the usual cones.  upright: (K,) how far that of the base holds: in
     flight it has no joint to the world.  ease: (n,) `dynamics.eases`.  Shoulders and hips have their own, see `balls`.
@@ -229,7 +230,7 @@ def limit(
     cone = cones(actor, moving, said, wide)
     hinged = set(hinges.bodies.tolist())
     round_ = [i for i in np.flatnonzero(moving) if i not in hinged and i in cone]
-    row = _in_a_row(actor.roles)
+    row = np.where([base_role(role) == "neck" for role in actor.roles], _in_a_row(actor.roles), 1.0)
     half: Array = np.tile(np.radians([cone[int(i)] / row[i] for i in round_]), (len(flexion), 1))
     if upright is not None:
         column = np.array(round_) == base
