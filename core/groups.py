@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .lanes import Part
+from .lanes import Part, together
 from .levels import Levels
 
 
@@ -67,9 +67,3 @@ def _apart(parent: np.ndarray) -> tuple[tuple[Part, Part], ...]:
     """`Group.adds`: the first that hang on each parent, the second ones, and so on."""
     rank = np.array([np.count_nonzero(parent[:i] == up) for i, up in enumerate(parent)])
     return tuple((together(own), together(parent[own])) for own in (np.flatnonzero(rank == r) for r in set(rank)))
-
-
-def together(places: np.ndarray) -> Part:
-    """Places that follow each other as a slice, of which nothing needs to be copied."""
-    in_a_row = len(places) > 0 and (np.diff(places) == 1).all()
-    return slice(int(places[0]), int(places[-1]) + 1) if in_a_row else places

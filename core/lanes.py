@@ -1,4 +1,5 @@
-"""Batches in lanes: of many systems side by side, the same number of all of them lies in a row in memory.
+"""Batches in lanes: of many systems side by side, the same number of all of them lies in a row in memory (a structure
+of arrays).
 
 An array (batch..., n, components...) of a batch keeps its shape but lies as (components..., n, batch), so that a pass
 over it is few long loops instead of many short ones: small matrices of all bodies and systems are multiplied an entry
@@ -125,6 +126,12 @@ def rows(x: Array, bodies: Part, components: int = 1) -> Array:
     if laned(x):
         return seen(memory(x, components).take(bodies, axis=components), components)
     return x.take(bodies, axis=-1 - components)
+
+
+def together(places: np.ndarray) -> Part:
+    """Places that follow each other as a slice, of which nothing needs to be copied."""
+    in_a_row = len(places) > 0 and (np.diff(places) == 1).all()
+    return slice(int(places[0]), int(places[-1]) + 1) if in_a_row else places
 
 
 def beside(like: Array, x: Array, components: int = 1) -> Array:

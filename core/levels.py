@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .lanes import Part
 from .limbs import by_depth, carrying
 from .rotation import Array
 
@@ -17,7 +18,7 @@ class Level:
 
     bodies: slice
     parent: np.ndarray
-    parents: slice | np.ndarray
+    parents: Part
     sums: Array | None
 
 

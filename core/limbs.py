@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .lanes import Part, together
 from .rotation import Array
 
 SLOTS = 3  # degrees of freedom at a place: a free base has two places, and limbs hardly any padding
@@ -38,7 +39,7 @@ class Tier:
     above: Array
     ways: Array
     parent: np.ndarray
-    parents: slice | np.ndarray
+    parents: Part
     sums: Array | None
     carries: bool
 
@@ -76,7 +77,7 @@ def carriers(parent: np.ndarray, moving: np.ndarray) -> np.ndarray:
     return out
 
 
-def cut(parent: np.ndarray, counts: np.ndarray, sizes: Sizes) -> list[list[int]]:
+def cut(parent: np.ndarray, counts: np.ndarray, sizes: Sizes = SIZES) -> list[list[int]]:
     """The bodies of every limb, carriers first, in a tree of bodies with so many degrees of freedom; only those that
     have some take part, and no parent has none."""
     chain, short, most = sizes
@@ -107,14 +108,12 @@ def _joined(
     return groups
 
 
-def build(
-    parent: np.ndarray, ancestor: Array, dof_body: np.ndarray, slot: np.ndarray, width: int, sizes: Sizes
-) -> Limbs:
+def build(parent: np.ndarray, ancestor: Array, dof_body: np.ndarray, slot: np.ndarray, width: int) -> Limbs:
     """The limbs of a tree with any dynamic joint; arguments as in `Model`."""
     counts = np.bincount(dof_body, minlength=len(parent))
     carrier = carriers(parent, counts > 0)
     up = np.where(parent < 0, -1, carrier[parent])
-    tiers_of = by_depth(up, cut(up, counts, sizes))
+    tiers_of = by_depth(up, cut(up, counts))
     bodies, dofs = zip(*(_places(limbs, dof_body) for limbs in tiers_of), strict=True)
     every, each = (np.concatenate([table.reshape(-1) for table in tables]) for tables in (bodies, dofs))
     place, places = np.full(len(parent), len(every)), np.empty(len(slot), dtype=int)
@@ -162,15 +161,11 @@ def by_depth(parent: np.ndarray, limbs: list[list[int]]) -> list[list[list[int]]
     return tiers[::-1]
 
 
-def carrying(parent: np.ndarray) -> tuple[slice | np.ndarray, Array | None]:
+def carrying(parent: np.ndarray) -> tuple[Part, Array | None]:
     """`Tier.parents` and `Tier.sums` of limbs that hang on bodies at these places (k,)."""
     parents, child = np.unique(parent, return_inverse=True)
     sums = (np.arange(len(parents))[:, None] == child.reshape(-1)).astype(float)
-    in_a_row = parents[-1] - parents[0] == len(parents) - 1
-    return (
-        slice(int(parents[0]), int(parents[-1]) + 1) if in_a_row else parents,
-        None if np.array_equal(sums, np.eye(len(parent))) else sums,
-    )
+    return together(parents), None if np.array_equal(sums, np.eye(len(parent))) else sums
 
 
 def _places(limbs: list[list[int]], dof_body: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

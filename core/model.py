@@ -19,7 +19,7 @@ from .groups import build as groups
 from .lanes import beside, laned, memory, over, product, seen
 from .levels import Levels
 from .levels import build as levels
-from .limbs import SIZES, Limbs, entries
+from .limbs import Limbs, entries
 from .limbs import build as limbs
 from .rotation import Array, to_matrix
 from .soundness import check_joints, check_masses
@@ -251,7 +251,7 @@ class Model:
     @cached_property
     def limbs(self) -> Limbs:
         """Groups of bodies that the tree solver takes as one."""
-        return limbs(self.parent, self.ancestor, self.dof_body, self.slot, self.width, SIZES)
+        return limbs(self.parent, self.ancestor, self.dof_body, self.slot, self.width)
 
     @cached_property
     def groups(self) -> Groups:

@@ -22,8 +22,6 @@ from .kinematics import Kinematics
 from .load import Load
 from .many import forward as many
 
-Answer = tuple[Array, Array]
-
 
 def forward(model: Model, kin: Kinematics, load: Load) -> Array:
     """Accelerations (..., nv) of the dynamic degrees of freedom under the load."""

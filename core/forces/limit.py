@@ -6,8 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from ..dynamics import Load
-from ..groups import together
-from ..lanes import Part, rows
+from ..lanes import Part, rows, together
 from ..rotation import EYE, Array
 from ..spatial import apply_T
 from .step import Step, Swift, Taken, before, unknown
