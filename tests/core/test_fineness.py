@@ -5,14 +5,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core import reference
+from core.model import State
 from core.pace import Pace
 from core.react import Hit
-from core.simulate import Run
+from core.simulate import Run, simulate
 from core.stage import SUBSTEP
-from tools.quality.fineness import off, solved
+from tools.quality.fineness import solved
+from tools.quality.substeps import off
 
+from .chains import still
 from .figures import DOG, HUMAN, build
+from .test_forces import one_body
 from .test_react import actor_of, clip_of, standing
+from .trees import motion, tree
 
 FINE = 960.0  # [1/s]
 MOST = 5.0  # percent of the largest peak: what is asked of peaks, here of any joint at any moment
@@ -53,6 +59,24 @@ def test_a_joint_that_turns_suddenly_gets_finer_steps():
     later = 10.0  # where steps may be long
     assert pace.relaxed([sudden], 0.5 * SUBSTEP, 1, later) == 1
     assert pace.relaxed([calm], SUBSTEP, 0, later) == pace.relaxed([], SUBSTEP, 0, later)
+
+
+def test_how_suddenly_joints_turn_is_told_off_the_clip(rng):
+    """0.1 N m on 0.02 kg m^2 are 5 rad/s^2; a clip that is played as it is, however it turns, none."""
+
+    class Torque:
+        def add(self, load, step):
+            load.add_joint(np.array([[0.1, 0.0, 0.0, 0.0, 0.0, 0.0]]))
+
+    model, none = one_body(), np.zeros(3)
+    start = State(np.array([[1.0, 0.0, 0.0, 0.0]]), np.zeros((1, 3)), np.zeros((1, 6)))
+    runs = list(simulate(model, still(start, 0.01, 2), [Torque()], none))
+    assert [run.bent for run in runs] == pytest.approx([5.0, 5.0])
+    model = tree(rng, 4, kinds=("fixed",))
+    times = np.arange(0.0, 1.0, 1 / 30)
+    clip = reference.build(times, *motion(rng, model, times), 0.2, 20, 1 / 120)
+    assert np.abs(clip.acceleration).max() > 1.0
+    assert max(run.bent for run in simulate(model, clip, [], none)) < 1e-6
 
 
 def test_whatever_is_off_is_told():

@@ -53,6 +53,7 @@ def test_rotations_in_lanes(rng):
     q, w, u = arranged(q), arranged(w), arranged(u)
     two = multiply(q, exp(w)), to_matrix(conjugate(q)), *log_and_rate(q), cross(w, u), motion_cross(np.dstack((w, u)))
     for got, want in zip(two, one, strict=True):
+        assert laned(got)
         np.testing.assert_allclose(got, want, atol=1e-14)
 
 
@@ -64,8 +65,10 @@ def test_sums_along_trees_of_any_order_in_lanes(rng, batch, monkeypatch):
     values = rng.normal(size=(*batch, 30, 6))
     for few in (0, 10**9):
         monkeypatch.setattr("core.model.BY_LEVEL", few)
-        np.testing.assert_allclose(model.outward(arranged(values)), model.ancestor @ values, atol=1e-12)
-        np.testing.assert_allclose(model.inward(arranged(values)), model.ancestor.T @ values, atol=1e-12)
+        outward, inward = model.outward(arranged(values)), model.inward(arranged(values))
+        assert batch == (1,) or (laned(outward) and laned(inward))
+        np.testing.assert_allclose(outward, model.ancestor @ values, atol=1e-12)
+        np.testing.assert_allclose(inward, model.ancestor.T @ values, atol=1e-12)
 
 
 @pytest.mark.parametrize("count", trees.SIZES)

@@ -6,12 +6,8 @@ ENVS/core/bin/python -m tools.quality.fineness [DATA_FOLDER]    prints them, of 
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import nullcontext
 from pathlib import Path
-from unittest import mock
-
-import numpy as np
 
 from core import drive, pace
 from core.progress import run
@@ -22,51 +18,15 @@ from tests.core.test_react import HIT, actor_of, clip_of
 
 from .. import environments
 from .directions import loaded
+from .substeps import all_the_way, off
 
 SITUATIONS, STEPS, FINEST = ("shoulder_front", "chest_front", "leg_front"), (60, 120, 240, 480), 1920
 RIGS = ("demo", "cyberpunk", "kaykit", "pab", "cmu", "fox", "wolf")
-SHOWN = 60.0  # [1/s] moments at which two reactions are compared
-
-
-@dataclass(frozen=True)
-class Off:
-    """How far a reaction is off a finer one, in percent of the finer one's largest peak.
-
-    peak: of any joint's peak.  way: of any joint at any moment, which is `bone`, `since` [s] after the hit.
-    """
-
-    peak: float
-    way: float
-    bone: str
-    since: float
-
-
-def off(reaction, fine):
-    """Off of two reactions to one hit."""
-    least = fine.peaks()
-    most, got = max(least.values()), reaction.peaks()
-    times = np.arange(fine.start, fine.end, 1.0 / SHOWN)
-    way = np.degrees(np.linalg.norm(reaction.deviation(times)[0] - fine.deviation(times)[0], axis=-1))
-    k, joint = np.unravel_index(way.argmax(), way.shape)
-    peak = max(abs(got[bone] - least[bone]) for bone in least)
-    since = float(times[k]) - fine.start
-    return Off(100.0 * peak / most, 100.0 * float(way[k, joint]) / most, fine.actor.names[joint], since)
-
-
-@contextmanager
-def all_the_way(rate, drive=drive, pace=pace):
-    """Simulations of the modules' core take sub-steps of 1/rate s from end to end; None = as they would."""
-    if rate is None:
-        yield
-        return
-    always = {name: mock.Mock(return_value=told) for name, told in (("repeats", False), ("least", 0), ("relaxed", 0))}
-    with mock.patch.object(drive, "SUBSTEP", 1.0 / rate), mock.patch.multiple(pace.Pace, **always):
-        yield
 
 
 def solved(actor, clip, name, hit, rate=None):
     """The reaction in sub-steps of 1/rate s all the way, None = as `react` runs."""
-    with all_the_way(rate):
+    with nullcontext() if rate is None else all_the_way(rate, drive, pace):
         return run(react(actor, clip, named(name), hit))
 
 
