@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .plan import Span
+from .quality.motion import RATE
 from .rotation import Array
 from .stance import Stance, bearing, enough
 from .support import fall, onto, plain, smooth, vector
@@ -42,7 +43,7 @@ class Weight:
         self.weak: list[bool] = np.any(give < 1.0, axis=1).tolist()
         self.moved = np.zeros((len(blows), 2, 2))
         legs = len(stance.limbs)
-        self.h, self.landed = float(stance.times[1] - stance.times[0]), 0
+        self.h, self.landed = 1.0 / RATE, 0  # not a difference of times, whose rounding would tell a sample from none
         self.feel(0)
         self.x, self.v, self.home = np.zeros(2), np.zeros(2), np.zeros(2)
         self.place, self.velocity, self.goal = np.zeros((legs, 3)), np.zeros((legs, 3)), np.zeros((legs, 2))

@@ -88,6 +88,23 @@ def planned(skeleton, clip, impulse, way, end=2.7, stays=False):
 WAYS = [(np.cos(a), np.sin(a)) for a in np.arange(8) * np.pi / 4]
 
 
+@pytest.mark.parametrize("way", [(1.0, 0.0), (0.0, -1.0)])
+def test_when_a_clip_begins_is_no_difference_to_its_steps(skeleton, way):
+    """Not by one sample, whichever way the times of samples are rounded."""
+    clip = clip_of(skeleton, fps=60.0)
+    _, plan = planned(skeleton, clip, 60.0, way)
+    lands = np.diff(1 * plan.stance.down, axis=0)
+    rounded = []
+    for start in (0.3, 1.7, 4.1, 9.6, 33.2):
+        later = replace(clip, frames=clip.frames + round(60.0 * start))
+        there, other = planned(skeleton, later, 60.0, way)
+        rounded.append(float(there.times[1] - there.times[0]) - 1.0 / 60.0)
+        np.testing.assert_array_equal(np.diff(1 * other.stance.down, axis=0), lands)
+        np.testing.assert_allclose(other.feet, plan.feet, atol=1e-9)
+        np.testing.assert_allclose(other.shift, plan.shift, atol=1e-9)
+    assert min(rounded) < 0.0 < max(rounded) and np.abs(plan.feet - plan.hastened).max() > 0.1
+
+
 @pytest.mark.parametrize("clip", [standing, clip_of], ids=["standing", "walking"])
 def test_without_a_push_nothing_is_planned(skeleton, clip):
     found, plan = planned(skeleton, clip(skeleton), 0.0, (1.0, 0.0))
