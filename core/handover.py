@@ -17,7 +17,7 @@ from .knockout import floor_of
 from .model import Model
 from .react import Reaction
 from .reference import to_joints
-from .rolling import Roll
+from .rolling import UP, Roll
 from .rotation import Array, multiply, rotate, slerp, to_matrix
 from .skeleton import Clip
 from .stance import FALLS
@@ -29,7 +29,6 @@ UNLIKE = 0.25  # [m] that bodies may be off on average where the action begins
 LOOPS = 0.02  # [m] by which a loop may fail to meet itself
 THICK = 0.1  # [m] from its middle, in which a body's turn counts as it moves what is there
 TOUCHES, FLOATS = 0.01, 0.05  # [m] above the ground that count as on it, and from where on a body hangs in the air
-UP = np.array([0.0, 0.0, 1.0])
 HALF_TURN, BEGINS = 1.4, 0.8  # [s] that half a turn takes at least, and the part of it after which the action begins
 
 

@@ -13,6 +13,7 @@ from . import touch
 from .actor import Actor
 from .blows import LONGEST, Blow
 from .dynamics import Kinematics, kinematics
+from .flesh import ARM
 from .forces import Bumper, Capsules, Compliant, DryFriction, Floor, Force, Muscle, Topple
 from .forces.bumper import overlap
 from .hinges import Hinges
@@ -37,7 +38,6 @@ SLIM = 0.8  # part of a capsule's radius that collides
 NEARBY = 1.0  # [s] around a blow in which the clip shows where the floor is
 FINE = 1.0 / 240.0  # [s] between samples of the slowed clip
 RIGID = 1e6  # [1/s] pace of springs that are taken wholly at the end of a step
-ARM = ("upper_arm", "forearm", "hand")
 TRUNK = ("pelvis", "hip", "spine", "neck", "head", "clavicle")
 
 

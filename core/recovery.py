@@ -85,7 +85,7 @@ def _borne(actor: Actor, found: Stance, pulse: Pulse) -> float:
             axis = actor.axis[pulse.body]
             along = float(np.clip(pulse.point @ axis / max(float(axis @ axis), 1e-12), 0.0, 1.0))
             part = {limb.upper: 1.0 - 0.5 * along, limb.lower: 0.5 - 0.5 * along}.get(pulse.body, 0.0)
-            held = GRIP * float(found.pace[k] ** 2 * found.height[k]) * max(pulse.duration, struck.LEAVES)
+            held = GRIP * abs(float(actor.gravity[2])) * max(pulse.duration, struck.LEAVES)
             given = float(np.linalg.norm(pulse.impulse[:2])) / float(actor.masses.mass.sum())
             return max(part, 1.0 - held / max(given, 1e-12))
     return 1.0
