@@ -143,14 +143,14 @@ def _over(solver, puppet, bases, goal):
 
 def _require_shown(names, frame, left, falls):
     """Refuse a pose that is nowhere near, as where a clip jumps, limits are in the way, or IK doesn't fold a body that
-    falls so."""
+    falls so.  Named is where it begins: bones further out are off, too, and a hand farther than its arm."""
     off = np.linalg.norm(left.reshape(2, -1, 3), axis=-1)
     if off.max() <= LOST:
         return
-    worst = int(off.max(axis=0).argmax())
+    first = int(np.argmax(off.max(axis=0) > 0.5 * off.max()))  # parents stand before their children
     text = "The controls leave bone '{}' {:.0f} degrees and {:.0f} mm off the simulated pose at frame {:g}. "
     text += BAKE if falls else SMOOTH
-    raise ClipError(text.format(names[worst], np.degrees(off[0, worst]), 1e3 * SPAN * HEIGHT * off[1, worst], frame))
+    raise ClipError(text.format(names[first], np.degrees(off[0, first]), 1e3 * SPAN * HEIGHT * off[1, first], frame))
 
 
 def _solver(puppet, found, known):
