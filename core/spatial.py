@@ -77,6 +77,14 @@ def moved_inertia(T: Array, pseudo: Array) -> Array:
     return flat.reshape(moved.shape[:-2] + (6, 6))
 
 
+_MOMENT = np.array([16, 5, 9])  # where mass times centre of mass stands in a flat spatial inertia
+
+
+def first_moment(inertia: Array) -> Array:
+    """(..., 3) mass times centre of mass [kg m] of spatial inertias (..., 6, 6), in their frame."""
+    return inertia.reshape(inertia.shape[:-2] + (36,)).take(_MOMENT, axis=-1)
+
+
 def solve(m: Array, v: Array) -> Array:
     """x of m x = v for vectors v (..., j)."""
     x: Any = np.linalg.solve(m, v) if v.ndim == 1 else np.linalg.solve(m, v[..., None])[..., 0]

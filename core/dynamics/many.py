@@ -55,13 +55,12 @@ def _gathered(model: Model, kin: Kinematics, load: Load) -> tuple[Array, Array, 
     inertia, needed = (kin.I if load.body_Z is None else kin.I + load.body_Z), body_forces(model, kin, load)
     inertia, needed = memory(arranged(inertia, 2), 2), memory(arranged(needed))
     own = np.empty((7, *inertia.shape[1:]))
-    inertia.take(groups.order, axis=2, out=own[:6], mode="clip")
+    inertia.take(groups.order, axis=2, out=own[:6], mode="clip")  # by default numpy copies what it takes once more
     needed.take(groups.order, axis=1, out=own[6], mode="clip")
-    body, column = model.dof_body[groups.dofs], model.column[groups.dofs]
-    S = memory(arranged(kin.S, 2), 2).reshape(6, model.width, n, own[0, 0, 0].size)[:, column, body]
     tau = joint_forces(model, load).T.reshape(model.nv, -1).take(groups.dofs, axis=0)
-    Z = None if load.Z is None else memory(arranged(model.blocks(load.Z), 2), 2)
-    Z = None if Z is None else Z.reshape(model.width, model.width, n, own[0, 0, 0].size)
+    body, column, slots = model.dof_body[groups.dofs], model.column[groups.dofs], (model.width, n, tau.shape[-1])
+    S = memory(arranged(kin.S, 2), 2).reshape(6, *slots)[:, column, body]
+    Z = None if load.Z is None else memory(arranged(model.blocks(load.Z), 2), 2).reshape(model.width, *slots)
     return own.reshape(7, 6, n, -1), S, tau, Z
 
 

@@ -6,10 +6,8 @@ import numpy as np
 
 from ..model import Model
 from ..rotation import Array
-from ..spatial import apply
+from ..spatial import apply, first_moment
 from .kinematics import Kinematics
-
-_MOMENT = np.array([16, 5, 9])  # where mass times centre of mass stands in a flat spatial inertia
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +39,5 @@ def balance(model: Model, kin: Kinematics, gravity: Array) -> Balance:
 def centre(kin: Kinematics) -> tuple[Array, Array]:
     """(..., 3) place and velocity of the centre of mass, world."""
     whole = kin.I.sum(axis=-3)
-    whole = whole.reshape(whole.shape[:-2] + (36,))
-    mass, momentum = whole[..., 35:], np.einsum("...nij,...nj->...i", kin.I[..., 3:, :], kin.V)
-    return whole.take(_MOMENT, axis=-1) / mass + kin.origin, momentum / mass
+    mass, momentum = whole[..., 5, 5:], np.einsum("...nij,...nj->...i", kin.I[..., 3:, :], kin.V)
+    return first_moment(whole) / mass + kin.origin, momentum / mass

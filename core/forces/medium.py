@@ -8,7 +8,7 @@ import numpy as np
 from ..dynamics import Load
 from ..reference import Reference
 from ..rotation import Array
-from ..spatial import apply
+from ..spatial import apply, first_moment
 from .spring import add_wrenches
 from .step import Step, table
 from .world import to_point
@@ -63,8 +63,7 @@ class Field:
         kin = step.kin
         mass = step.model.inertia[:, 5, 5]
         part = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0.0)
-        moment = kin.I[..., :3, 3:] * part[:, None, None]  # skew of the centre of mass
-        com = np.stack((moment[..., 2, 1], moment[..., 0, 2], moment[..., 1, 0]), axis=-1)
+        com = first_moment(kin.I) * part[:, None]
         force = mass[:, None] * self.at(com + kin.origin[..., None, :], step.t)
         load.add_body(np.arange(step.model.n), np.concatenate((np.cross(com, force), force), axis=-1))
 

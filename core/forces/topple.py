@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..dynamics import Kinematics, Load
+from ..dynamics import Kinematics, Load, centre
 from ..rotation import Array
 from ..spatial import apply
 from .coulomb import APART
@@ -49,9 +49,7 @@ class Topple:
     def way(self, kin: Kinematics) -> Array:
         """(..., 3) horizontal, 1 long at most: from the weight to where what holds the body up ends soonest."""
         floor = self.floor
-        I = kin.I.sum(axis=-3)  # noqa: E741
-        moment = I[..., :3, 3:] / I[..., 5, 5, None, None]
-        weight = np.stack((moment[..., 2, 1], moment[..., 0, 2], moment[..., 1, 0]), axis=-1)
+        weight = centre(kin)[0] - kin.origin
         bodies, points = floor.bodies[self.stands], floor.points[self.stands]
         x = kin.p[..., bodies, :] + apply(kin.R[..., bodies, :, :], points)
         high = x[..., 2] + kin.origin[..., None, 2] - floor.height
