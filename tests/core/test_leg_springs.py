@@ -56,11 +56,14 @@ def test_an_animal_pushed_along_its_backbone_sits_back_or_bows(preset, sits):
     assert (lower.max() > 0.03) if sits else (lower.min() < -0.01)
 
 
-@pytest.mark.parametrize("joints, preset, braked", [(DOG, "muzzle_punch", 0.90), (HUMAN, "head_blast", 0.73)])
-def test_a_blow_on_a_head_gives_the_body_its_impulse_once(joints, preset, braked):
+@pytest.mark.parametrize(
+    "joints, preset, braked, taken", [(DOG, "muzzle_punch", 0.90, 1.03), (HUMAN, "head_blast", 0.73, 0.87)]
+)
+def test_a_blow_on_a_head_gives_the_body_its_impulse_once(joints, preset, braked, taken):
     """The plan moves the weight from the blow on, while the neck still takes it up: led there itself, the pelvis was
     pushed by a quarter of the blow again.  Of a whole blow the weight never has all, for the ground brakes from the
-    first on; a blast lasts longer than a punch."""
+    first on; a blast lasts longer than a punch, and the weight is at most an eighth slower than planned,
+    but goes as far."""
     figure = build(joints, skin=True)
     clip = standing(figure)
     reaction = hit_on(figure, preset, clip=clip, hit=Hit(25.0))
@@ -73,6 +76,6 @@ def test_a_blow_on_a_head_gives_the_body_its_impulse_once(joints, preset, braked
     soon = (clip.times > reaction.start) & (clip.times < reaction.start + 0.3)
     got, planned = (np.gradient(way @ reaction.direction, clip.times)[soon].max() for way in ways)
     assert planned / np.linalg.norm(reaction.given[0]) == pytest.approx(braked, abs=0.03)
-    assert 0.85 * planned < got < 1.05 * planned
+    assert got / planned == pytest.approx(taken, abs=0.03)
     farthest, asked = ((way @ reaction.direction)[soon].max() for way in ways)
     assert farthest == pytest.approx(asked, rel=0.1)
