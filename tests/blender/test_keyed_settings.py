@@ -182,6 +182,10 @@ def test_muscles_follow(demo):
     """Keys within the reaction are what the muscles do: a tone that falls by a cosine is two points of a tone curve."""
     group, (start, end) = demo.parametric_dynamics, (8.0, 14.0)
     seconds = (end - start) / 24.0
+    group.tone_curve = "0 1, {} 1".format(seconds)
+    OPS.apply_hit_reaction(frame=start)
+    taut = joints(demo, FRAMES)
+    OPS.remove_all()
     group.tone_curve = "0 1, {} 0".format(seconds)
     OPS.apply_hit_reaction(frame=start)
     wanted = joints(demo, FRAMES)
@@ -198,7 +202,8 @@ def test_muscles_follow(demo):
     np.testing.assert_allclose(times, np.arange(7.0) / 24.0, atol=1e-6)
     np.testing.assert_allclose(values, 0.5 + 0.5 * np.cos(np.pi * times / seconds), atol=1e-5)
     shown = joints(demo, FRAMES)
-    assert farthest(shown, wanted) < 0.5  # [mm]; the cosine from frame to frame isn't the one over all
+    # Cosines from frame to frame are up to 4 % of the tone off the one over all.
+    assert farthest(shown, wanted) < 0.05 * farthest(taut, wanted)
     assert group.tone_curve == ""
     OPS.update_reaction(source="RECIPE")
     assert farthest(joints(demo, FRAMES), shown) < 0.01
