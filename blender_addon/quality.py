@@ -15,7 +15,6 @@ from . import control_rig, mapping, source, timing
 from . import job as jobs
 
 RATE = 60.0  # samples per second of a motion that is read to be judged
-LEAD = 0.5  # [s] before a hit that are looked at
 LONGEST = 20.0  # [s] of it that are looked at
 UNITS = {"deg/s2": "deg/s²", "deg/s3": "deg/s³"}
 CHECKS = {  # what people read: name, and what is wrong where it is beyond its limit
@@ -76,7 +75,7 @@ def of_reaction(job, reaction):
 def of_shown(job, reaction, before, after):
     """The Verdict on a reaction as Blender shows it.  before, after: `report.Shown` without and with the reaction."""
     hit, end = float(job.frames[0]), float(job.frames[-1])
-    seen = (after.frames >= hit - LEAD * job.clip.fps) & (after.frames <= end + 1e-6)
+    seen = (after.frames >= hit - jobs.LEAD * job.clip.fps) & (after.frames <= end + 1e-6)
     motion, clip = jobs.pick(after.clip, seen), jobs.pick(before.clip, seen)
     known = np.isin(motion.frames, job.clip.frames)  # where the clip had to go on, only the job has it
     at = np.searchsorted(job.clip.frames, motion.frames[known])
