@@ -22,7 +22,8 @@ from ..core.errors import ClipError
 from ..core.fall import fall
 from ..core.handover import hand_over, longest
 from ..core.progress import portion, run
-from ..core.react import Hit, Reaction, react
+from ..core.react import Hit, react
+from ..core.reaction import Reaction
 from ..core.rotation import Array
 from ..core.situation import Situation
 from ..core.skeleton import Clip

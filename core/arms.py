@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from . import stance, struck, tuning
+from . import legs, stance, struck, tuning
 from .actor import Actor
 from .blows import Hit
 from .flesh import ARM
@@ -23,7 +23,7 @@ LEVEL = (
 
 def forelegs(actor: Actor) -> set[int]:
     """Bodies of arms on which a figure stands."""
-    limbs = [limb for limb in stance.legs(actor) if base_role(actor.roles[limb.end]) == "hand"]
+    limbs = [limb for limb in legs.legs(actor) if base_role(actor.roles[limb.end]) == "hand"]
     return {i for limb in limbs for i in struck.bodies(actor, limb)}
 
 

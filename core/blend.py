@@ -12,7 +12,7 @@ import numpy as np
 
 from .anatomy import Anatomy
 from .pose import IMPORTANT, UNIMPORTANT, VERY_IMPORTANT, Pose
-from .react import Reaction
+from .reaction import Reaction
 from .reference import to_joints
 from .roles import base_role
 from .rotation import Array, angle, conjugate, continuous, multiply, normalize, slerp

@@ -8,10 +8,10 @@ import numpy as np
 
 from .actor import Actor
 from .ik import bend, place, reach
+from .legs import legs
 from .model import Model
 from .reference import to_joints, to_world
 from .rotation import Array
-from .stance import legs
 
 SINKS, YIELDS = 0.4, 1.0  # of the hips' height above the ankles, where the legs have so long [s] to give way; by eye
 

@@ -24,7 +24,8 @@ from .knockout import SLOWING, KnockOut, Ragdoll, floor_of, slowing
 from .model import State
 from .pace import FRESH, Pace
 from .progress import portion
-from .react import Reaction, react, together
+from .react import react
+from .reaction import Reaction, together
 from .reference import Reference, to_joints, to_world
 from .resample import hermite, rotations
 from .rotation import Array, conjugate, log, multiply, unwound

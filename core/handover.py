@@ -15,7 +15,7 @@ from . import touch
 from .actor import Actor
 from .knockout import floor_of
 from .model import Model
-from .react import Reaction
+from .reaction import Reaction
 from .reference import to_joints
 from .rolling import UP, Roll
 from .rotation import Array, multiply, rotate, slerp, to_matrix

@@ -12,6 +12,7 @@ import numpy as np
 from . import accuracy, arms, casting, flesh, hinges, links, meeting, recovery, tuning
 from .actor import Actor
 from .blows import Blow, Hit, land, throttle
+from .cast import cast, told
 from .dynamics import eases, kinematics
 from .errors import SituationError
 from .forces import Bearing, Force, SwingTwist
@@ -19,14 +20,11 @@ from .forces.world import motions
 from .kick import kicked
 from .model import State
 from .reference import Reference, build, to_joints, to_world
-from .roles import base_role
 from .rotation import Array, conjugate, rotate, to_matrix
 from .situation import BoneSetting, Situation
 from .skeleton import Clip
-from .topology import LEG
 
 SUBSTEP, HALVINGS = 1.0 / 120.0, 5  # [s], and how often it may be halved for accuracy's sake
-FOLLOWERS = ("tail", "ear")  # swing along where anything is simulated and nothing else owns them
 COARSE = 0.1  # [s] between the poses at which inertias are averaged
 UNCAUGHT = (
     "The blow is stronger than feet can catch: the body is caught as by a weaker one. "
@@ -60,7 +58,7 @@ class Stage:
         self.said = [casting.settings(actor, blow.situation, settings) for blow in self.blows]
         self.settings = self.said[0]
         self.moving, self.base = self._cast(fixed)
-        able = np.array([name not in fixed and self.told(i) is not False for i, name in enumerate(actor.names)])
+        able = np.array([name not in fixed and told(self.said, i) is not False for i, name in enumerate(actor.names)])
         self.hanging = arms.hanging(actor, clip, self.start, self.moving) & able & self.holds
         self.limp = arms.limp(actor, self.hanging, self.said) & self.posed
         self.moving = self.moving | self.limp
@@ -110,8 +108,8 @@ class Stage:
     def _accuracy(self) -> tuple[int, list[str]]:
         """How often sub-steps must be halved for the fastest muscle, and what then still is in doubt."""
         since = np.arange(0.0, max(blow.end for blow in self.blows) - self.start, COARSE)
-        told = tuning.muscles(self.actor, self.situation, self.settings, self.base, since)
-        f, ratio = (np.atleast_2d(values) for values in told)
+        springs = tuning.muscles(self.actor, self.situation, self.settings, self.base, since)
+        f, ratio = (np.atleast_2d(values) for values in springs)
         f, ratio = np.where(self.moving, f.max(axis=0), 0.0), np.where(self.moving, ratio.min(axis=0), np.inf)
         mass = self.actor.masses.mass[self.actor.order]
         doubts = accuracy.doubts(self.actor.names, mass, self.actor.parent, f, ratio, SUBSTEP, HALVINGS)
@@ -131,63 +129,17 @@ class Stage:
             return None
         actor, since = self.actor, np.array([blow.start - self.start])
         tone = tuning.tone(actor, [(b.situation, b.struck, np.array([blow.start - b.start])) for b in self.blows])[0]
-        told = tuning.muscles(actor, self.situation, self.settings, self.base, since)
-        f, ratio = (np.atleast_2d(values)[0] for values in told)
+        springs = tuning.muscles(actor, self.situation, self.settings, self.base, since)
+        f, ratio = (np.atleast_2d(values)[0] for values in springs)
         ratio = accuracy.damped(ratio, actor.masses.mass[actor.order], actor.parent)
         K, D = tuning.springs(f, ratio, self.inertia, self.hinges, self.base, led)
         return tuning.impedance(K, D, tone, blow.lasting)
 
     def _cast(self, fixed: Mapping[str, str]) -> tuple[np.ndarray, int]:
         """Which bodies move by themselves, and which of them is the free base (-1: none)."""
-        actor = self.actor
-        simulate, supporting = (
-            {r for b in self.blows for r in getattr(b.situation, n)} for n in ("simulate", "support")
-        )
-        follows = simulate and not any(blow.situation.falls for blow in self.blows)
-        simulate |= {role for role in FOLLOWERS if follows and not self._owned(role, fixed)}
-        wanted = [base_role(r) in simulate for r in actor.roles]
-        for blow in self.blows:
-            for i in {blow.struck, *_nameless(actor, blow.struck, fixed)}:
-                wanted[i] = True
-        for i in range(len(wanted)):
-            told = self.told(i)
-            wanted[i] = wanted[i] if told is None else told
-        owned = [i for i, name in enumerate(actor.names) if name in fixed]
-        for i in owned:
-            if wanted[i]:
-                name = actor.names[i]
-                owner = fixed[name]
-                cause = f"is moved by {owner}. Mute that" if owner else "has no control. Unlock and show one"
-                raise SituationError(f"Bone '{name}' {cause}, or exclude the bone from the simulation.")
-        support = [i for i, r in enumerate(actor.roles) if base_role(r) in supporting and not wanted[i]]
-        legs = [i for i in range(len(actor.roles)) if base_role(actor.roles[i]) in ("thigh", "shin", "foot")]
-        base = actor.first("pelvis") if "pelvis" in supporting and not self._thrown(wanted) else -1
-        given_up = [i for i in {*support, *legs, base} if i in owned]
-        if base < 0 or not legs or given_up:
-            if given_up:
-                name = actor.names[given_up[0]]
-                cause = f"is moved by {fixed[name]}" if fixed[name] else "has no control"
-                self.warnings.append(f"Bone '{name}' {cause}, so legs and pelvis stay on the clip.")
-            return np.array(wanted), -1
-        moving = np.array(wanted)
-        moving[support] = True
+        moving, base, doubts = cast(self.actor, self.blows, self.said, fixed)
+        self.warnings += doubts
         return moving, base
-
-    def told(self, body: int) -> bool | None:
-        """Whether situations or the user say that a body is simulated; None where they say nothing of it."""
-        told = [own[body].simulated for own in self.said if own[body].simulated is not None]
-        return any(told) if told else None
-
-    def _thrown(self, moving: Sequence[bool]) -> bool:
-        """Whether a free pelvis would be thrown: by velocities above the legs, which come out of nothing."""
-        legs = arms.forelegs(self.actor) | {i for i, role in enumerate(self.actor.roles) if base_role(role) in LEG}
-        above = [i for i in np.flatnonzero(moving) if i not in legs]
-        falls = any(blow.situation.falls for blow in self.blows)
-        return not falls and any(own[i].velocity * own[i].multiplier for _, own in self.kicks for i in above)
-
-    def _owned(self, role: str, fixed: Mapping[str, str]) -> bool:
-        """Whether something else owns a body of a role."""
-        return any(n in fixed for n, r in zip(self.actor.names, self.actor.roles, strict=True) if base_role(r) == role)
 
     def _axes(self, clip: Clip, q: Array, p: Array) -> dict[int, Array]:
         """Body -> (3,) the one axis about which it turns, body frame: the document's joints, where a pose is held.
@@ -303,17 +255,3 @@ class Stage:
         pulses = [pulse for blow, _ in landing for pulse in blow.felt()]
         answers = (self.limp if self.base < 0 else np.ones_like(self.moving)) & self.situation.coupled
         return kicked(self.model, state, rates, pulses, answers)
-
-
-def _nameless(actor: Actor, struck: int, fixed: Mapping[str, str]) -> set[int]:
-    """What swings with a struck bone that is no part of a body (of a tentacle, a rope, a skirt): those like it that are
-    joined to it, but for the one at the root and what something else owns."""
-    free = [not role and name not in fixed for role, name in zip(actor.roles, actor.names, strict=True)]
-    top = struck
-    while free[top] and actor.parent[top] >= 0 and free[int(actor.parent[top])]:
-        top = int(actor.parent[top])
-    joined = {top} if free[struck] else set()
-    for i in range(top + 1, len(free)):  # parents stand before their children
-        if free[i] and int(actor.parent[i]) in joined:
-            joined.add(i)
-    return {i for i in joined if actor.parent[i] >= 0}

@@ -8,16 +8,15 @@ import numpy as np
 from . import climb
 from .actor import Actor
 from .ik import Limb
+from .legs import legs, parties, toed
 from .quality import ground, verdict
 from .quality.motion import RATE, Motion, sampled, smooth
 from .resample import hermite
-from .roles import base_role
-from .rotation import Array, rotate
+from .rotation import Array
 from .skeleton import Clip
 from .support import nearest
 from .support import smooth as ramp
 
-LIMBS = {"foot": ("shin", "thigh"), "hand": ("forearm", "upper_arm")}
 SHIFTED = 9  # samples before and after a change of feet in which the weight shifts
 LEAP = 90  # samples without a foot on the ground that are a flight, not floating
 FALLS = 0.35  # of gravity by which the weight falls in flight
@@ -26,7 +25,6 @@ BRIEF = 5  # samples for which a foot is neither put down nor lifted
 APART = 0.08  # [m] that a foot stays on its own side of the other at least
 FIRM = 0.8  # part of a leg's thickness that can't give way: chosen
 SHORTEST = 0.01  # [m] that a leg is taken to be long at least, which a clip may scale to nothing
-STEEP = np.sqrt(0.5)  # sine of the angle of feet that stand on their toes
 PASSES, GOES = 0.3, 0.25  # [m/s] at which ground goes by, and part of that at which a foot at least goes with it
 
 
@@ -237,23 +235,13 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
         stand.speed,
         length,
         np.sqrt(abs(float(actor.gravity[2])) / height),
-        _parties([actor.roles[limb.end] for limb in limbs]),
+        parties([actor.roles[limb.end] for limb in limbs]),
         low,
         grade,
-        np.array([_toed(actor, limb.end, soles.points[owner == i]) for i, limb in enumerate(limbs)]),
+        np.array([toed(actor, limb.end, soles.points[owner == i]) for i, limb in enumerate(limbs)]),
         climb.treads(actor, motion, grade, limbs, down),
         max(APART, 2.0 * FIRM * float(actor.masses.radius[actor.order[bones[:, 2]]].max())),
     )
-
-
-def _toed(actor: Actor, foot: int, sole: Array) -> bool:
-    """Whether a foot with these points (s, 3) stands on its toes at rest: its ankle is higher than they are ahead.  A
-    human at rest may point its toes."""
-    if actor.anatomy.kind == "biped":
-        return False
-    tip = sole[np.argmax(np.linalg.norm(sole, axis=-1))]
-    deep = rotate(actor.skeleton.rotation[actor.order[foot]], actor.sign * tip) @ -actor.anatomy.up
-    return bool(deep > STEEP * np.linalg.norm(tip))
 
 
 def bearing(stands: np.ndarray, low: np.ndarray) -> np.ndarray:
@@ -275,34 +263,6 @@ def _carried_along(motion: Motion, stand: ground.Stand) -> np.ndarray:
     passing = np.einsum("ksi,ksi->ks", np.gradient(smooth(at - com), 1.0 / RATE, axis=0), ground_by)
     pace = np.linalg.norm(ground_by, axis=-1)
     return np.asarray((stand.soles[..., 2] < ground.NEAR) & (pace > PASSES) & (passing > GOES * pace**2))
-
-
-def _parties(roles: list[str]) -> tuple[tuple[int, ...], ...]:
-    """Legs by party, from the roles of their feet."""
-    diagonal = {"foot.L": 0, "hand.R": 0, "foot.R": 1, "hand.L": 1}
-    if sorted(roles) != sorted(diagonal):
-        return tuple((leg,) for leg in range(len(roles)))
-    return tuple(tuple(leg for leg, role in enumerate(roles) if diagonal[role] == side) for side in (0, 1))
-
-
-def legs(actor: Actor) -> list[Limb]:
-    """Those that end in feet."""
-    figure = verdict.figure_of(actor)
-    feet = figure.bodies[np.unique(ground.soles(figure).foot)]
-    return [limb for foot in feet if (limb := _limb(actor, int(foot))) is not None]
-
-
-def _limb(actor: Actor, foot: int) -> Limb | None:
-    """The leg that ends in a foot."""
-    chain, up = [], int(actor.parent[foot])
-    for role in LIMBS.get(base_role(actor.roles[foot]), ()):
-        while up >= 0 and base_role(actor.roles[up]) != role:
-            up = int(actor.parent[up])
-        chain.append(up)
-    if not chain or min(chain) < 0:
-        return None
-    lower, upper = chain
-    return Limb(upper, lower, foot, actor.hinge_axis(lower))
 
 
 def _steady(down: np.ndarray) -> np.ndarray:

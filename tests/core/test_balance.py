@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import stance, steps, support
+from core import legs, stance, steps, support, walker
 from core.dynamics import centre, kinematics
 from core.plan import Span, Struck
 from core.progress import run
@@ -306,8 +306,8 @@ def test_a_body_afloat_comes_back_by_itself(skeleton):
 def test_four_feet_step_by_diagonals(skeleton):
     """Of two legs each steps alone; of four, those that stand on the two sides, before and behind, together."""
     assert stance.read(actor_of(skeleton), standing(skeleton), 1.0).parties == ((0,), (1,))
-    assert stance._parties(["hand.L", "hand.R", "foot.L", "foot.R"]) == ((1, 2), (0, 3))
-    assert stance._parties(["foot.L", "foot.R", "foot.L", "foot.R"]) == ((0,), (1,), (2,), (3,))
+    assert legs.parties(["hand.L", "hand.R", "foot.L", "foot.R"]) == ((1, 2), (0, 3))
+    assert legs.parties(["foot.L", "foot.R", "foot.L", "foot.R"]) == ((0,), (1,), (2,), (3,))
 
 
 def test_a_dog_stays_steps_and_falls_in_that_order(skeleton):
@@ -391,4 +391,4 @@ def test_legs_bear_no_weight_that_is_farther_away_than_they_reach(skeleton, leng
         feet = found.soles[k] + plan.feet[k, found.owner, :2] - found.nominal[k]
         return np.linalg.norm(plan.shift[k, :2] - support.nearest(feet[on], plan.shift[k, :2]))
 
-    assert away(lost - 1) <= steps.LOST * length < away(lost) < steps.LOST * length + 1.5 / 60.0 * 1.5
+    assert away(lost - 1) <= walker.LOST * length < away(lost) < walker.LOST * length + 1.5 / 60.0 * 1.5

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import landing, sides, stance, steps
+from core import landing, sides, stance
 from core.plan import Span, Struck
+from core.walker import Walker
 
 from .figures import build
 from .test_react import Hit, clip_of, hit_on
@@ -68,7 +69,7 @@ def test_a_foot_lands_where_the_other_gets_round_it_in_time(actor, clip, leg, qu
     """
     found = stance.read(actor, clip, clip.times[0] + 0.5)
     slow = replace(found, length=quick * found.length, apart=0.12)
-    walker = steps.Walker(slow, np.zeros((1, len(slow.times), 2)), Struck.nothing(slow.down.shape), [Span(0.5, 3.0)])
+    walker = Walker(slow, np.zeros((1, len(slow.times), 2)), Struck.nothing(slow.down.shape), [Span(0.5, 3.0)])
     due = slow.lands(int(np.flatnonzero(slow.down[:-1, leg] & ~slow.down[1:, leg])[1]) + 3, leg)
     far = -0.5 * slow.beside[2][due, leg]
     feet = np.zeros((2, 2))
