@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import tuning
+from . import joint_limits, tuning
 from .actor import Actor
 from .blows import Blow
 from .hinges import Hinges, bend
+from .ranges import Ranges
 from .roles import base_role
 from .rotation import Array, to_matrix
 from .support import smooth
@@ -92,15 +93,15 @@ class Room:
 
     @classmethod
     def of(cls, actor: Actor, moving: np.ndarray, inertia: Array, hinges: Hinges, clip: tuple[Array, Array],
-           said: tuning.Ranges) -> "Room":  # fmt: skip
-        """clip: world poses (T, n, 4), (T, n, 3) of the bodies.  The rest as in `tuning.limit`."""
+           said: Ranges) -> "Room":  # fmt: skip
+        """clip: world poses (T, n, 4), (T, n, 3) of the bodies.  The rest as in `joint_limits.limit`."""
         R, p = to_matrix(clip[0]), clip[1]
-        limit = tuning.limit(actor, moving, inertia, hinges, bend(actor, hinges, R, p), said)
+        limit = joint_limits.limit(actor, moving, inertia, hinges, bend(actor, hinges, R, p), said)
         count = len(hinges.bodies)
         cone = np.full(len(moving), np.inf)
         cones = limit.bodies[: len(limit.bodies) - count]
         cone[cones] = limit.high[0, : len(cones)]
-        balls = tuning.balls(actor, moving, inertia, said)
+        balls = joint_limits.balls(actor, moving, inertia, said)
         low, high = limit.low[:, len(cones) :], limit.high[:, len(cones) :]
         if balls is None:
             return cls(cone, np.zeros(0, dtype=int), np.zeros((0, 3, 3)), hinges, low, high)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import tuning
+from . import joint_limits
 from .actor import Actor
 from .forces import Force, SwingTwist
 from .hinges import Hinges
@@ -36,20 +36,20 @@ def limits(
     ease: Array | float = 1.0,
 ) -> list[Force]:  # fmt: skip
     """Limits of the bodies that move, never narrower than the clip that the body follows; bent, said, ease: as in
-    `tuning.limit`.
+    `joint_limits.limit`.
 
     moving: (n,) without the free base, which has no joint.
     """
     folded = FOLDED if _biped(actor) else {**FOLDED, **CROUCHED}
-    limit = tuning.limit(actor, moving, inertia, hinges, bent, {**folded, **said}, WIDER, ease=ease)
+    limit = joint_limits.limit(actor, moving, inertia, hinges, bent, {**folded, **said}, WIDER, ease=ease)
     out: list[Force] = [replace(limit, soft=FREE)]
-    if balls := tuning.balls(actor, moving, inertia, said, ease):
+    if balls := joint_limits.balls(actor, moving, inertia, said, ease):
         roles = [actor.roles[i] for i in balls.bodies]
         ranges = [own(said, role) or (BALL[base_role(role)] if _biped(actor) else STANDING) for role in roles]
         half = np.radians(np.array(ranges))
         wide = replace(balls, soft=FREE, swing=half[:, :2], twist=half[:, [2, 2]] * [-1.0, 1.0])
         out.append(SwingTwist.of_rest(reference, wide, _middle(actor, balls.bodies)))
-    if stops := tuning.end_stops(actor, moving, inertia, reference, ease):
+    if stops := joint_limits.end_stops(actor, moving, inertia, reference, ease):
         out.append(stops)
     return out
 

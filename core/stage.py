@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import accuracy, arms, casting, flesh, hinges, links, meeting, recovery, tuning
+from . import accuracy, arms, casting, flesh, hinges, joint_limits, links, meeting, recovery, tuning
 from .actor import Actor
 from .blows import Blow, Hit, land, throttle
 from .cast import cast, told
@@ -193,7 +193,7 @@ class Stage:
     @cached_property
     def balls(self) -> SwingTwist | None:
         """Ranges of shoulders and hips."""
-        return tuning.balls(self.actor, self.moving, self.inertia, self.situation.ranges, self.ease)
+        return joint_limits.balls(self.actor, self.moving, self.inertia, self.situation.ranges, self.ease)
 
     def forces(self, reference: Reference) -> list[Force]:
         """Muscles, limits, planted feet and the blow over a stretch of the clip."""
@@ -224,11 +224,11 @@ class Stage:
         )
         said = situation.ranges
         carried = self.moving, self.inertia
-        range_ = tuning.limit(actor, *carried, self.hinges, bent, said, 1.0, self.base, upright, self.ease)
+        range_ = joint_limits.limit(actor, *carried, self.hinges, bent, said, 1.0, self.base, upright, self.ease)
         forces: list[Force] = [muscle, range_]
         if self.balls:
             forces.append(self.balls)
-        if stops := tuning.end_stops(actor, *carried, reference, self.ease):
+        if stops := joint_limits.end_stops(actor, *carried, reference, self.ease):
             forces.append(stops)
         if self.footing is not None:
             forces += self.footing.forces(self.model, reference, (kin, passing), tuning.foot_spring(actor), muscle)

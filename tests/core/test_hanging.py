@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import links, tuning
+from core import joint_limits, links
 from core.blend import of_reaction
 from core.hanging import hang
 from core.pose import Envelope
@@ -149,5 +149,5 @@ def test_a_trunk_of_which_some_bones_move_shares_its_whole_range_among_them(acto
     spines = [i for i, role in enumerate(actor.roles) if role.startswith("spine")]
     every, one = np.ones(len(actor.names), dtype=bool), np.zeros(len(actor.names), dtype=bool)
     one[spines[0]] = True
-    whole = sum(tuning.cones(actor, every, {})[i] for i in spines)
-    assert len(spines) > 1 and tuning.cones(actor, one, {})[spines[0]] == pytest.approx(whole)
+    whole = sum(joint_limits.cones(actor, every, {})[i] for i in spines)
+    assert len(spines) > 1 and joint_limits.cones(actor, one, {})[spines[0]] == pytest.approx(whole)
