@@ -70,24 +70,24 @@ class Capsules:
     def nearest(self, cores: Array, pairs: np.ndarray) -> tuple[Array, Array, Array]:
         """depth (..., P), normal from the second to the first (..., P, 3), and the point between them (..., P, 3), of
         `cores`."""
-        first, second = (cores.take(pairs[:, side], axis=-3) for side in (0, 1))
-        x, y = nearest(first, second)
+        both = cores.take(pairs, axis=-3)
+        points = nearest(both)
+        x, y = points[..., 0, :], points[..., 1, :]
         apart = x - y
         distance = np.sqrt(np.einsum("...i,...i->...", apart, apart))
         crossed = distance < 1e-6
         normal = apart / np.maximum(distance, 1e-6)[..., None]
         if crossed.any():  # no way between the cores: take the way between their middles, else straight up
-            middles = (first - second).sum(axis=-2) + np.array([0.0, 0.0, 1e-9])
+            middles = (both[..., 0, :, :] - both[..., 1, :, :]).sum(axis=-2) + np.array([0.0, 0.0, 1e-9])
             middles = middles / np.linalg.norm(middles, axis=-1, keepdims=True)
             normal = np.where(crossed[..., None], middles, normal)
-        r1, r2 = (self.radius[pairs[:, side]] for side in (0, 1))
-        between = 0.5 * (x - r1[:, None] * normal + y + r2[:, None] * normal)
-        return r1 + r2 - distance, normal, between
+        r1, r2 = self.radius[pairs].T
+        return r1 + r2 - distance, normal, 0.5 * (x + y + (r2 - r1)[:, None] * normal)
 
     def relative(self, points: Array, pairs: np.ndarray, motion: Array) -> Array:
         """(..., P, 3) motion of the first against the second body at the points, of spatial motions (..., n, 6)."""
-        a, b = (motion.take(self.bodies[pairs[:, side]], axis=-2) for side in (0, 1))
-        d = a - b
+        both = motion.take(self.bodies[pairs], axis=-2)
+        d = both[..., 0, :] - both[..., 1, :]
         return d[..., 3:] + cross(d[..., :3], points)
 
 
@@ -146,22 +146,25 @@ class SelfCollision:
         )
 
 
-def nearest(first: Array, second: Array) -> tuple[Array, Array]:
-    """Nearest points (..., 3) of segments (..., 2, 3) (Ericson 2005, 5.1.9, without branches); of parallel ones in the
-    middle of where they run side by side."""
-    p, q = first[..., 0, :], second[..., 0, :]
-    u, v, r = first[..., 1, :] - p, second[..., 1, :] - q, p - q
-    a, b, e, c, f = (np.einsum("...i,...i->...", *pair) for pair in ((u, u), (u, v), (v, v), (u, r), (v, r)))
-    a, e = np.maximum(a, 1e-18), np.maximum(e, 1e-18)
-    both = a * e
-    across = both - b * b
-    s = _within((b * f - c * e) / np.maximum(across, 1e-12 * both))
-    along = across <= 1e-6 * both
+def nearest(both: Array) -> Array:
+    """Nearest points (..., 2, 3) of two segments (..., 2, 2, 3) (Ericson 2005, 5.1.9, without branches); of parallel
+    ones in the middle of where they run side by side."""
+    start = both[..., 0, :]
+    ways = both[..., 1, :] - start
+    r = start[..., 0, :] - start[..., 1, :]
+    squares, mixed = np.einsum("...ai,...bi->...ab", ways, ways), np.einsum("...ai,...i->...a", ways, r)
+    a, b, e = np.maximum(squares[..., 0, 0], 1e-18), squares[..., 0, 1], np.maximum(squares[..., 1, 1], 1e-18)
+    c, f = mixed[..., 0], mixed[..., 1]
+    whole = a * e
+    across = whole - b * b
+    s = _within((b * f - c * e) / np.maximum(across, 1e-12 * whole))
+    along = across <= 1e-6 * whole
     if along.any():
         s = np.where(along, 0.5 * (_within(-c / a) + _within((b - c) / a)), s)  # the second's ends, seen from the first
-    t = _within((b * s + f) / e)
-    s = _within((b * t - c) / a)
-    return p + s[..., None] * u, q + t[..., None] * v
+    parts = np.empty(mixed.shape + (1,))
+    parts[..., 1, 0] = t = _within((b * s + f) / e)
+    parts[..., 0, 0] = _within((b * t - c) / a)
+    return np.asarray(start + parts * ways)
 
 
 def _within(x: Array) -> Array:

@@ -41,43 +41,42 @@ class Flesh:
         return replace(self, clip=kin)
 
     @cached_property
-    def _own(self) -> tuple[Array, Array, Array]:
-        """Of the clip: (K, P) how deep the pairs are in each other [m], and how fast they go apart [m/s]; (K, m, 2, 3)
-        cores.  Where nothing comes near nobody asks."""
+    def _own(self) -> tuple[Array, Array, Array, Array]:
+        """Of the clip: (K, P) how deep the pairs may be in each other [m], square of how much nearer they must get to
+        be so deep, and how fast they go apart [m/s]; (K, m, 2, 3) cores."""
         assert self.clip is not None
         cores = self.capsules.cores(self.clip)
-        depth, _, _, apart = self._met(self.clip, cores, np.arange(len(self.pairs)))
-        return depth, apart, cores
-
-    def _may_touch(self, k: int, cores: Array, near: np.ndarray) -> np.ndarray:
-        """Those of the pairs that can touch as far as their ends are off the clip: no two of their points get nearer
-        by more than two of their ends do."""
-        depth, _, clip = self._own
-        off = cores - clip[k]
-        first, second = (off.take(self.pairs[near, side], axis=-3) for side in (0, 1))
-        nearer = first[..., :, None, :] - second[..., None, :, :]
-        most = np.sqrt(np.einsum("...i,...i->...", nearer, nearer).max(axis=(-2, -1)))
-        return near[(depth[k, near] + most > 0.0).reshape(-1, len(near)).any(axis=0)]
-
-    def _met(self, kin: Kinematics, cores: Array, near: np.ndarray) -> tuple[Array, Array, Array, Array]:
-        """`Capsules.nearest` of those pairs, and how fast they go apart (..., len(near))."""
-        pairs = self.pairs[near]
-        depth, normal, points = self.capsules.nearest(cores, pairs)
-        moving = self.capsules.relative(points, pairs, kin.V)
-        return depth, normal, points, np.einsum("...i,...i->...", normal, moving)
+        depth, normal, points = self.capsules.nearest(cores, self.pairs)
+        sunk = np.maximum(depth, 0.0) + MARGIN
+        return sunk, np.square(sunk - depth), self._apart(self.clip, self.pairs, normal, points), cores
 
     @cached_property
-    def _reach(self) -> Array:
-        return self.capsules.reach(self.pairs)
+    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """(4, P) each end of the first with each of the second, among the ends of all capsules."""
+        first, second = 2 * self.pairs.T
+        return np.stack((first, first, first + 1, first + 1)), np.stack((second, second + 1, second, second + 1))
 
-    def _shown(self, kin: Kinematics, near: np.ndarray, normal: Array, points: Array) -> Array:
-        """(..., len(near)) smaller mass that the two of those pairs, rods in the air, show along the normal [kg]."""
-        middles, shown = self.capsules.middles(kin), []
-        for one in self.pairs[near].T:
-            lever = cross(points - middles.take(one, axis=-2), normal)
-            spin = np.einsum("...i,...i->...", lever, lever) / self._gyration[one]
-            shown.append(self.mass[one] / (1.0 + spin))
-        return np.asarray(np.minimum(*shown))
+    def _may_touch(self, k: int, cores: Array) -> np.ndarray:
+        """The pairs that can be pressed as far as their ends are off the clip: no two of their points get nearer by
+        more than two of their ends do."""
+        if self.clip is None:
+            return np.arange(len(self.pairs))
+        _, least, _, clip = self._own
+        off = (cores - clip[k]).reshape(cores.shape[:-3] + (-1, 3))
+        nearer = off.take(self._ends[0], axis=-2) - off.take(self._ends[1], axis=-2)
+        most = np.einsum("...i,...i->...", nearer, nearer).max(axis=-2)
+        return np.flatnonzero((most > least[k]).reshape(-1, len(self.pairs)).any(axis=0))
+
+    def _apart(self, kin: Kinematics, pairs: np.ndarray, normal: Array, points: Array) -> Array:
+        """(..., len(pairs)) how fast these pairs go apart [m/s]."""
+        return np.asarray(np.einsum("...i,...i->...", normal, self.capsules.relative(points, pairs, kin.V)))
+
+    def _shown(self, cores: Array, pairs: np.ndarray, normal: Array, points: Array) -> Array:
+        """(..., len(pairs)) smaller mass that the two of these pairs, rods in the air, show along the normal [kg]."""
+        middles = 0.5 * cores.take(pairs, axis=-3).sum(axis=-2)
+        lever = cross(points[..., None, :] - middles, normal[..., None, :])
+        spin = np.einsum("...i,...i->...", lever, lever) / self._gyration[pairs]
+        return np.asarray((self.mass[pairs] / (1.0 + spin)).min(axis=-1))
 
     @cached_property
     def _gyration(self) -> Array:
@@ -92,31 +91,27 @@ class Flesh:
 
     def add(self, load: Load, step: Step) -> None:
         """Equal and opposite forces at the point between the two bodies of every pair that is pressed."""
-        near = self.capsules.close(step.kin, self.pairs, self._reach)
+        cores = self.capsules.cores(step.kin)
+        near = self._may_touch(step.k, cores)
         if not len(near):
             return
-        cores = self.capsules.cores(step.kin)
-        if self.clip is not None:
-            near = self._may_touch(step.k, cores, near)
-            if not len(near):
-                return
-        depth, normal, points, apart = self._met(step.kin, cores, near)
-        room = BONE * self._radii[near].sum(axis=1)
-        if self.clip is not None:
-            sunk, parting, _ = (x[step.k] for x in self._own)
-            sunk = np.maximum(sunk[near], 0.0) + MARGIN
-            depth, apart, room = depth - sunk, apart - parting[near], room - sunk
+        pairs, radii = self.pairs[near], self._radii[near]
+        depth, normal, points = self.capsules.nearest(cores, pairs)
+        sunk = 0.0 if self.clip is None else self._own[0][step.k, near]
+        depth = depth - sunk
         pressed = depth > 0.0
         if not pressed.any():
             return
-        part = np.maximum(depth, 0.0) / np.maximum(room, self._radii[near].min(axis=1))
+        apart = self._apart(step.kin, pairs, normal, points)
+        if self.clip is not None:
+            apart = apart - self._own[2][step.k, near]
+        part = np.maximum(depth, 0.0) / np.maximum(BONE * radii.sum(axis=1) - sunk, radii.min(axis=1))
         omega, soft = min(self.omega, FASTEST / step.h), min(self.omega * step.h, 1.0)
         pull = omega * omega * depth / np.maximum(1.0 - part * part, soft)
         braked = np.minimum(self.loss * pull, FASTEST / step.h) * apart
-        push = self._shown(step.kin, near, normal, points) * (pull - braked)
+        push = self._shown(cores, pairs, normal, points) * (pull - braked)
         push = np.where(pressed, np.maximum(push, 0.0), 0.0)
         force = push[..., None] * normal
         wrench = np.concatenate((cross(points, force), force), axis=-1)
-        bodies = self.capsules.bodies[self.pairs[near]]
-        both = step.spread(bodies[:, 0], wrench) - step.spread(bodies[:, 1], wrench)
-        load.wrench = load.wrench + both
+        both = np.concatenate((wrench, -wrench), axis=-2)
+        load.wrench = load.wrench + step.spread(self.capsules.bodies[pairs.T].reshape(-1), both)

@@ -182,7 +182,7 @@ def test_arms_that_swing_together_do_not_pass_through_and_keep_momentum():
     gaps = []
     for run in runs:
         cores = capsules.cores(kinematics(model, run.state))
-        x, y = nearest(cores[0], cores[1])
+        x, y = nearest(cores)
         gaps.append(np.linalg.norm(x - y) - 0.1)
     assert min(gaps) < 0.0  # they did meet
     assert min(gaps) > -0.02
@@ -204,7 +204,7 @@ def test_flesh_brakes_arms_that_swing_together_and_keeps_momentum():
     start.twist[1, 2], start.twist[2, 2] = -3.0, 2.0
 
     def gap(run):
-        x, y = nearest(*capsules.cores(kinematics(model, run.state)))
+        x, y = nearest(capsules.cores(kinematics(model, run.state)))
         return np.linalg.norm(x - y) - 0.1
 
     runs = list(simulate(model, reference, [flesh], NONE, Run(0, start)))
@@ -230,7 +230,7 @@ def test_pairs_are_left_out_only_where_they_cannot_touch(rng):
     for size in np.linspace(0.0, 2.0, 200):
         turn = multiply(reference.rotation[0], exp(size * rng.normal(size=(model.n, 3))))
         step = moment_of(model, reference, State(turn, reference.position[0], reference.initial))
-        left_out.append(not len(flesh._may_touch(step.k, capsules.cores(step.kin), np.arange(1))))
+        left_out.append(not len(flesh._may_touch(step.k, capsules.cores(step.kin))))
         assert not left_out[-1] or capsules.nearest(capsules.cores(step.kin), flesh.pairs)[0][0] <= 0.0
     assert all(left_out[:5]) and not all(left_out)
 
@@ -300,7 +300,7 @@ def test_nearest_points_of_segments(rng):
     second[:5] = first[:5] + rng.normal(size=(5, 1, 3))  # parallel
     second[5:8, 1] = second[5:8, 0]
     first[8, 1] = first[8, 0]
-    x, y = nearest(first, second)
+    x, y = nearest(np.stack((first, second), axis=1)).swapaxes(0, 1)
     t = np.linspace(0, 1, 401)[:, None]
     for a, b, p, q in zip(first, second, x, y, strict=True):
         u, v = a[0] + t * (a[1] - a[0]), b[0] + t * (b[1] - b[0])
