@@ -29,7 +29,7 @@ def dip(stance: Stance, struck: Struck, blows: Sequence[Span]) -> tuple[Array, A
     lost = missing(stance, struck.sinks).sum(axis=1)
     if not lost.any():
         return z, rate, a
-    h, depth = float(stance.times[1] - stance.times[0]), DEPTH * float(stance.length.mean())
+    h, depth = stance.h, DEPTH * float(stance.length.mean())
     for k in range(K - 1):
         gravity = float(stance.pace[k]) ** 2 * float(stance.height[k])
         w = np.sqrt(gravity / depth)

@@ -48,7 +48,7 @@ def hanging(way: Array, length: float, h: float) -> tuple[Array, float]:
 def hastened(stance: Stance, k: int, leg: int, at: int) -> Stance:
     """The stance where a foot in the air at sample k lands at an earlier one; by the middle of its time on the ground
     it is as in the clip."""
-    h = float(stance.times[1] - stance.times[0])
+    h = stance.h
     due = stance.lands(k, leg)
     middle = (due + stance.stays(due, leg)) // 2
     by = (due - at) * h
@@ -67,10 +67,18 @@ def hastened(stance: Stance, k: int, leg: int, at: int) -> Stance:
     return replace(stance, down=down, low=low, soles=soles, ankle=ankle, turn=turn)
 
 
+def drawn(stance: Stance, hangs: Array, way: Array) -> Array:
+    """(K, L) [m] by how much nearer to their hips feet hang than they are led, whose knees are bent by (K, L) [rad] at
+    least.  way: (K, L, 3) by how much farther from their hips than the clip's they are led."""
+    if not hangs.any():
+        return np.zeros_like(hangs)
+    far = np.minimum(np.linalg.norm(stance.ankle - stance.hip + way, axis=-1), stance.length)
+    return np.asarray((hangs > 0.0) * np.maximum(far - stance.length * np.cos(0.5 * hangs), 0.0))
+
+
 def off(clip: Stance, now: Stance) -> tuple[Array, Array, Array]:
     """How far hastened feet are off the clip's: way (K, L, 3) [m], its rate, and turn (K, L, 3) in the world [rad]."""
     way = now.ankle - clip.ankle
-    h = float(clip.times[1] - clip.times[0])
     kept = np.pad(way, ((2, 2), (0, 0), (0, 0)), mode="edge")
     near, far = (kept[2 + i : len(way) + 2 + i] - kept[2 - i : len(way) + 2 - i] for i in (1, 2))
-    return way, (8.0 * near - far) / (12.0 * h), log(multiply(now.turn, conjugate(clip.turn)))
+    return way, (8.0 * near - far) / (12.0 * clip.h), log(multiply(now.turn, conjugate(clip.turn)))

@@ -1,17 +1,22 @@
 """How feet are lifted in steps of our own, and where those land that the clip puts down, when the weight over them is
 off the clip's."""
 
+import math
 from collections.abc import Sequence
+from copy import copy
+from typing import TypeVar
 
 import numpy as np
 
 from . import haste
 from .plan import CLOSED, Span
 from .rotation import Array
-from .sides import CROSSED, abreast, least, own_room, side
+from .sides import CROSSED, least, own_room, passing, side
 from .stance import REST, Stance
-from .support import ease, nearest, norm, smooth
-from .weight import Weight
+from .support import ease, onto, plain, smooth
+from .weight import Weight, placed
+
+Number = TypeVar("Number", float, complex)
 
 OUT = 0.01  # [m] that counts as off the clip
 NOTICE = 0.1  # [s] from a blow to the first decision
@@ -32,12 +37,12 @@ def rise(way: float, length: float, swept: bool) -> float:
     return min((DRAGGED if swept else LIFT) + HIGHER * way, HIGHEST, SHORT * length)
 
 
-def arc(done: Array, swept: np.ndarray) -> tuple[Array, Array]:
-    """(L,) height of steps as part of how far they rise, and its rate, when parts (L,) of their time are over."""
-    done, power = np.clip(done, 0.0, 1.0), np.where(swept, SUDDEN, 1.0)
+def arc(done: float, swept: bool) -> tuple[float, float]:
+    """Height of a step as part of how far it rises, and its rate, when a part of its time is over."""
+    done, power = min(max(done, 0.0), 1.0), SUDDEN if swept else 1.0
     s = done**power
     half = s * (1.0 - s)
-    return 16.0 * half * half, 32.0 * half * (1.0 - 2.0 * s) * power * s / np.maximum(done, 1e-9)
+    return 16.0 * half * half, 32.0 * half * (1.0 - 2.0 * s) * power * s / max(done, 1e-9)
 
 
 def part(size: float) -> float:
@@ -53,13 +58,12 @@ def beyond(stance: Stance, due: int, size: float, home: float) -> float:
     foot must be at c (exp(w T) - r) / (exp(w T) - 1).
     due: the sample at which it lands.  home: by when the weight is to be there [s].
     """
-    h = float(stance.times[1] - stance.times[0])
     after = stance.next_landing(due)
-    stands = max(float(stance.down[due:after].any(axis=1).sum()) * h, BRIEF)
-    whole = max((after - due) * h, BRIEF)
+    stands = max((stance.stood[after] - stance.stood[due]) * stance.h, BRIEF)
+    whole = max((after - due) * stance.h, BRIEF)
     left = max(home - float(stance.times[due]), whole)
     back = min(max(min(BACK, WALK * whole / max(size, 1e-12)), whole / left), 1.0)
-    return 1.0 + back / (float(np.exp(stance.pace[due] * stands)) - 1.0)
+    return 1.0 + back / (math.exp(float(stance.pace[due]) * stands) - 1.0)
 
 
 def is_last(stance: Stance, due: int, leg: int, last: int) -> bool:
@@ -70,40 +74,44 @@ def is_last(stance: Stance, due: int, leg: int, last: int) -> bool:
     return not own and not 0 <= again <= last
 
 
-def reached(stance: Stance, k: int, leg: int, goal: Array, x: Array, wide: float, sunk: float = SUNK) -> Array:
-    """The goal (2,), or as far as the leg gets at sample k with the weight at x (2,): STRIDE from under it, and no
-    farther from its hip, sunk by so much of its length, than it is long, or than it gets in the clip, which is so wide
-    [m]."""
+def reached(stance: Stance, k: int, leg: int, goal: complex, x: complex, wide: float, sunk: float = SUNK) -> complex:
+    """The goal, or as far as the leg gets at sample k with the weight at x: STRIDE from under it, and no farther from
+    its hip, sunk by so much of its length, than it is long, or than it gets in the clip, which is so wide [m]."""
     length = float(stance.length[leg])
     goal = x + _within(goal - x, STRIDE * length)
-    own = stance.ankle[k, leg] - stance.hip[k, leg]
-    high = abs(float(own[2])) - sunk * length
-    far = float(np.sqrt(max(length**2 - high**2, 0.0)))
-    return np.asarray(x - own[:2] + _within(own[:2] + goal - x, max(far, wide)))
+    own, high = _from_hip(stance, k, leg)
+    far = math.sqrt(max(length**2 - (abs(high) - sunk * length) ** 2, 0.0))
+    return x - own + _within(own + goal - x, max(far, wide))
 
 
 def stride(stance: Stance, k: int, leg: int) -> float:
     """[m] that a foot is from under its hip at a sample."""
-    return norm((stance.ankle - stance.hip)[k, leg, :2])
+    return abs(_from_hip(stance, k, leg)[0])
 
 
-def _within(way: Array, most: float) -> Array:
-    """The way (2,), no longer than that."""
-    return np.asarray(way * min(1.0, most / max(norm(way), 1e-12)))
+def _from_hip(stance: Stance, k: int, leg: int) -> tuple[complex, float]:
+    """The way to a foot from its hip at a sample, in the plane and up [m]."""
+    x, y, z = (stance.ankle[k, leg] - stance.hip[k, leg]).tolist()
+    return complex(x, y), z
 
 
-def swung(at: Array, v: Array, goal: Array, left: float, h: float) -> tuple[Array, Array]:
-    """Place and velocity (n,) of a foot after h [s] on the cubic that has it at rest at its goal in `left` [s]."""
+def _within(way: complex, most: float) -> complex:
+    """The way, no longer than that."""
+    return way * min(1.0, most / max(abs(way), 1e-12))
+
+
+def swung(at: Number, v: Number, goal: Number, left: float, h: float) -> tuple[Number, Number]:
+    """Place and velocity of a foot after h [s] on the cubic that has it at rest at its goal in `left` [s]."""
     way = goal - at
     a = 6.0 * way / left**2 - 4.0 * v / left
     j = -12.0 * way / left**3 + 6.0 * v / left**2
     return at + h * v + h * h * (a / 2.0 + h * j / 6.0), v + h * (a + h * j / 2.0)
 
 
-def carried(at: Array, v: Array, x: Array, rate: Array, h: float) -> tuple[Array, Array]:
-    """Place and velocity (n,) after h [s] of a foot in the air that goes along with what then is at x (n,) and goes at
-    a rate (n,) [m/s]: a critically damped spring, solved exactly."""
-    away, drift, decay = at - x + h * rate, v - rate, np.exp(-CARRIED * h)
+def carried(at: Number, v: Number, x: Number, rate: Number, h: float) -> tuple[Number, Number]:
+    """Place and velocity after h [s] of a foot in the air that goes along with what then is at x and goes at a rate
+    [m/s]: a critically damped spring, solved exactly."""
+    away, drift, decay = at - x + h * rate, v - rate, math.exp(-CARRIED * h)
     push = drift + CARRIED * away
     return x + decay * (away + h * push), rate + decay * (drift - CARRIED * h * push)
 
@@ -111,21 +119,23 @@ def carried(at: Array, v: Array, x: Array, rate: Array, h: float) -> tuple[Array
 class Lander(Weight):
     """A body whose feet in the air come down where they catch its weight.
 
-    knocks: see `Struck`.  across: (L,) bool, feet beyond the other.  clip: the stance before any foot is hastened,
-    hasty: (L,) the sample at which the clip has the one land that was hastened last, hangs: (K, L) how far its knee is
-    bent at least until then [rad].
+    knocks: see `Struck`.  across: of each foot whether it is beyond the other.  clip: the stance before any foot is
+    hastened, hasty: of each the sample at which the clip has it land that was hastened last, hangs: (K, L) how far its
+    knee is bent at least until then [rad].
     """
 
     def __init__(self, stance: Stance, give: Array, blows: Sequence[Span], knocks: Array) -> None:
         super().__init__(stance, give, blows)
         legs = len(stance.limbs)
-        self.knocks, self.across = knocks, np.zeros(legs, dtype=bool)
-        self.clip, self.hasty = stance, np.full(legs, -1)
+        self.knocks, self.across = knocks, [False] * legs
+        self.clip, self.hasty = stance, [-1] * legs
         self.hangs = np.zeros((len(stance.times), legs))
 
     def aim(self, k: int) -> None:
         """Where the feet that the clip has in the air at sample k are to land, and when."""
-        for leg in map(int, np.flatnonzero(~self.stance.down[k] & (self.since < 0))):
+        for leg, down in enumerate(self.stance.down[k].tolist()):
+            if down or self.since[leg] >= 0:
+                continue
             self.due[leg] = due = self.stance.lands(k, leg)
             if due < 0 or (due - k) * self.h < LATE or self.stance.times[k] < self.blow - 1e-6:
                 continue
@@ -141,24 +151,24 @@ class Lander(Weight):
             if self.across[leg]:
                 self.aside = self.goal[leg] - goal
 
-    def _leaving_room(self, due: int, leg: int, goal: Array, last: int) -> Array:
-        """The goal (2,) of a foot of two, but where it gets round the other again that goes home next, for good."""
+    def _leaving_room(self, due: int, leg: int, goal: complex, last: int) -> complex:
+        """The goal of a foot of two, but where it gets round the other again that goes home next, for good."""
         if len(self.feet) != 2 or self.stays:
             return goal
         then = self.stance.lands(self.stance.stays(due, 1 - leg), 1 - leg)
         if then < 0 or not is_last(self.stance, then, 1 - leg, last):
             return goal
-        feet = np.tile(self.home, (2, 1))
+        feet = [self.home, self.home]
         feet[leg] = goal
         return self._beside(then, leg, feet, self._room(then, 1 - leg, feet))
 
-    def _caught(self, k: int, leg: int, due: int, x: Array, v: Array) -> Array:
-        """(2,) where a foot catches the weight that is due at a sample, weight and velocity then being x, v (2,)."""
+    def _caught(self, k: int, leg: int, due: int, x: complex, v: complex) -> complex:
+        """Where a foot catches the weight that is due at a sample, weight and velocity then being x and v."""
         stance = self.stance
         off = x + v / float(stance.pace[due]) - self.home
-        size = norm(off)
+        size = abs(off)
         far = part(size) * (1.0 if self.stays else beyond(stance, due, size, self.end - HOME))
-        goal = self.home + far * off + self.knocks[k, leg]
+        goal = self.home + far * off + plain(self.knocks[k, leg])
         wide = stride(self.clip, self.clip.lands(k, leg), leg)
         leaves = stance.stays(due, leg)
         if leaves == len(stance.times) or not stance.flies[leaves]:
@@ -176,51 +186,49 @@ class Lander(Weight):
         early = max(haste.soonest(stance, k, leg), k + int(LATE / self.h))
         x, v = self.foreseen(k, early)
         capture = x + v / float(stance.pace[early])
-        alone = self._beyond(early, np.arange(2) != leg, self.feet, capture)
+        alone = self._beyond(early, [1 - leg], self.feet, capture)
         if early >= due or alone == 0.0:
             return
-        self.stance = haste.hastened(stance, k, leg, early)
-        feet, length = self.feet.copy(), float(stance.length[leg])
-        feet[leg] = self.apart(early, leg, self._caught(k, leg, early, x, v))
-        helps = 1.0 - self._beyond(early, np.ones(2, dtype=bool), feet, capture) / alone
+        feet, length = list(self.feet), float(stance.length[leg])
+        sooner = self._in(haste.hastened(stance, k, leg, early))
+        feet[leg] = sooner.apart(early, leg, sooner._caught(k, leg, early, x, v))
+        helps = 1.0 - sooner._beyond(early, [0, 1], feet, capture) / alone
         part = ease(alone / (STRIDE * length)) * ease(2.0 * helps)
         for at in range(due - int(part * (due - early)), min(due, stance.stays(k, 1 - leg))):
-            self.stance = haste.hastened(stance, k, leg, at)
-            hangs, swift = haste.hanging(self._swing_to(k, leg, at), length, self.h)
+            sooner = self._in(haste.hastened(stance, k, leg, at))
+            hangs, swift = haste.hanging(sooner._swing_to(k, leg, at), length, self.h)
             if swift <= haste.SWIFT:
-                self.hangs[k:, leg], self.hasty[leg] = 0.0, due
+                self.stance, self.hasty[leg] = sooner.stance, due
+                self.hangs[k:, leg] = 0.0
                 self.hangs[k : at + 1, leg] = hangs
                 return
-        self.stance = stance
+
+    def _in(self, stance: Stance) -> "Lander":
+        """The same body at the same moment, in another stance."""
+        other = copy(self)
+        other.stance = stance
+        return other
 
     def _swing_to(self, k: int, leg: int, at: int) -> Array:
         """(at - k + 1, 3) the way from its hip of a foot that from sample k on goes to land at another [m]."""
-        stance, some = self.stance, slice(k, at + 1)
+        stance, now = self.stance, self.x - self.h * self.v  # the weight is a sample ahead of the feet
         x, v = self.foreseen(k, at)
         goal = self.apart(at, leg, self._caught(k, leg, at, x, v))
-        ends = np.array([*goal, stance.risen(at, leg, goal)]), np.append(x, 0.0)
-        starts = self.place[leg], np.append(self.x - self.h * self.v, 0.0)  # the weight is a sample ahead of the feet
-        done = np.asarray(smooth(np.linspace(0.0, 1.0, at - k + 1)))[:, None]
-        foot, weight = (a + done * (b - a) for a, b in zip(starts, ends, strict=True))
-        return np.asarray((stance.ankle - stance.hip)[some, leg] + foot - weight)
+        high = self.high[leg], stance.risen(at, leg, goal)
+        start, end = np.array(placed((self.feet[leg] - now, goal - x), high))
+        done = smooth(np.linspace(0.0, 1.0, at - k + 1))[:, None]
+        own = stance.ankle[k : at + 1, leg] - stance.hip[k : at + 1, leg]
+        return np.asarray(own + start + done * (end - start))
 
-    def drawn(self, k: int) -> Array:
-        """(L,) [m] by how much nearer to their hips feet hang at a sample than they are led."""
-        hangs, stance = self.hangs[k], self.stance
-        way = (stance.ankle - stance.hip)[k] + self.place - np.append(self.x, 0.0)
-        far = np.minimum(np.linalg.norm(way, axis=-1), stance.length)
-        return np.asarray((hangs > 0.0) * np.maximum(far - stance.length * np.cos(0.5 * hangs), 0.0))
+    def _beyond(self, k: int, legs: Sequence[int], feet: Sequence[complex], capture: complex) -> float:
+        """[m] that the capture point is farther out than the legs press at sample k."""
+        return max(abs(capture - onto(self.pressure_points(k, legs, feet), capture)) - self.rounds[k], 0.0)
 
-    def _beyond(self, k: int, legs: np.ndarray, feet: Array, capture: Array) -> float:
-        """[m] that the capture point (2,) is farther out than the legs (L,) bool press at sample k."""
-        out = norm(capture - nearest(self.pressure_points(k, legs, feet), capture))
-        return max(out - self.rounds[k], 0.0)
-
-    def apart(self, k: int, leg: int, goal: Array, passes: bool = False) -> Array:
+    def apart(self, k: int, leg: int, goal: complex, passes: bool = False) -> complex:
         """The goal, but on the leg's own side of the other as far as the clip's foot is there, or, well before it or
         behind it, as far across as legs get past each other; from across it first goes back to its side, and so does
         one that has yet to pass the other."""
-        feet = self.feet.copy()
+        feet = list(self.feet)
         feet[leg] = goal
         if passes or self.across[leg]:
             return self._beside(k, leg, feet, self.stance.apart)
@@ -228,11 +236,11 @@ class Lander(Weight):
 
     def clear(self, k: int, leg: int) -> float:
         """[m] that a foot still has to go aside to pass the other."""
-        return min(own_room(self.stance, k, leg), self.stance.apart) - float(side(self.stance, k, leg, self.feet).room)
+        return min(own_room(self.stance, k, leg), self.stance.apart) - side(self.stance, k, leg, self.feet).room
 
-    def _room(self, k: int, leg: int, feet: Array) -> float:
-        """[m] that a foot which lands at sample k must have on its own side, feet (L, 2) off the clip's: below 0 it
-        may be across."""
+    def _room(self, k: int, leg: int, feet: Sequence[complex]) -> float:
+        """[m] that a foot which lands at sample k must have on its own side, feet off the clip's: below 0 it may be
+        across."""
         there = side(self.stance, k, leg, feet)
         return max(float(least(there.along, there.wide, self.stance.apart)), -self._across(k, leg))
 
@@ -245,14 +253,13 @@ class Lander(Weight):
         if leaves == len(stance.times):
             return most
         lands = stance.lands(leaves, other)
-        passes = abreast(stance, leaves, lands if lands >= 0 else len(stance.times), other, np.zeros((2, 2)))
-        first = int(np.argmax(np.append(passes, True)))
+        first = passing(stance, leaves, lands if lands >= 0 else len(stance.times), other, (0j, 0j))
         return min(most, QUICK * float(stance.length[other]) * first * self.h - stance.apart)
 
-    def _beside(self, k: int, leg: int, feet: Array, room: float) -> Array:
-        """(2,) a foot's place, feet (L, 2) off the clip's, but so far [m] or as in the clip on its own side."""
+    def _beside(self, k: int, leg: int, feet: Sequence[complex], room: float) -> complex:
+        """A foot's place, feet off the clip's, but so far [m] or as in the clip on its own side."""
         there, own = side(self.stance, k, leg, feet), own_room(self.stance, k, leg)
-        return np.asarray(feet[leg] + there.way * max(min(room, own) - float(there.room), 0.0))
+        return feet[leg] + there.way * max(min(room, own) - there.room, 0.0)
 
     def noticed(self, k: int) -> bool:
         """Whether feet answer the last blow already."""
@@ -260,4 +267,4 @@ class Lander(Weight):
 
     def sample(self, time: float) -> int:
         """The first one from a time [s] on."""
-        return int(np.ceil((time - float(self.stance.times[0])) / self.h - 1e-6))
+        return math.ceil((time - float(self.stance.times[0])) / self.h - 1e-6)

@@ -66,12 +66,11 @@ def _caught(play: Callable[[Array], Plan], pushes: Array, more: Array) -> tuple[
 def _push(actor: Actor, found: Stance, pulses: Sequence[Pulse]) -> Array:
     """(K, 2) what pulses add to the weight's velocity from sample to sample [m/s], from the first one in them on."""
     mass = float(actor.masses.mass.sum())
-    h = float(found.times[1] - found.times[0])
     out = np.zeros((len(found.times), 2))
     for pulse in pulses:
         first = min(int(np.searchsorted(found.times, pulse.start - 1e-6)), len(found.times) - 1)
         whole = replace(pulse, start=float(found.times[first]))
-        part = np.array([whole.fraction(float(t), h) for t in found.times])
+        part = np.array([whole.fraction(float(t), found.h) for t in found.times])
         out += part[:, None] * (_borne(actor, found, pulse) * pulse.impulse[:2] / mass)
     return out
 

@@ -1,5 +1,6 @@
 """On which side of each other feet are, and how legs get past each other."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,10 +17,19 @@ class Side(NamedTuple):
     """Where feet are beside another: room (...) [m] on their own side of it, along (...) [m] before it or behind it,
     wide (...) [m] between their hips, and the way (..., 2) to their own side."""
 
-    room: Array | float
-    along: Array | float
-    wide: Array | float
+    room: Array
+    along: Array
+    wide: Array
     way: Array
+
+
+class Beside(NamedTuple):
+    """The same of one leg at a sample, in plain numbers."""
+
+    room: float
+    along: float
+    wide: float
+    way: complex
 
 
 def beside(hips: tuple[Array, Array], feet: tuple[Array, Array]) -> Side:
@@ -31,18 +41,17 @@ def beside(hips: tuple[Array, Array], feet: tuple[Array, Array]) -> Side:
     return Side(room, to[..., 1] * way[..., 0] - to[..., 0] * way[..., 1], wide, way)
 
 
-def side(stance: Stance, k: int, leg: int, feet: Array) -> Side:
-    """Of a leg's foot at sample k, feet (L, 2) off the clip's."""
-    other, wide, (a, b), (x, y) = stance.pairs[k][leg]  # in plain numbers: asked for several times a sample
-    far, out = (feet[leg] - feet[other]).tolist()
-    x, y = x + far, y + out
-    return Side(x * a + y * b, y * a - x * b, wide, np.array((a, b)))
+def side(stance: Stance, k: int, leg: int, feet: Sequence[complex]) -> Beside:
+    """Of a leg's foot at sample k, feet off the clip's."""
+    other, wide, way, to = stance.pair(k, leg)
+    there = (to + feet[leg] - feet[other]) * way.conjugate()
+    return Beside(there.real, there.imag, wide, way)
 
 
 def own_room(stance: Stance, k: int, leg: int) -> float:
     """[m] that a leg's foot has in the clip on its own side of the other at sample k."""
-    _, _, (a, b), (x, y) = stance.pairs[k][leg]
-    return x * a + y * b
+    _, _, way, to = stance.pair(k, leg)
+    return (to * way.conjugate()).real
 
 
 def least(along: Array | float, wide: Array | float, apart: float = APART) -> Array:
@@ -55,9 +64,9 @@ def least(along: Array | float, wide: Array | float, apart: float = APART) -> Ar
     return np.minimum(apart, wide - np.abs(along) * _AHEAD)
 
 
-def abreast(stance: Stance, k: int, due: int, leg: int, feet: Array) -> np.ndarray:
-    """(due - k,) bool: when from sample k on a foot of two passes the other, feet (2, 2) off the clip's."""
-    other, wide, way = (told[k, leg] for told in stance.beside)
-    to = stance.ankle[k:due, leg, :2] - stance.ankle[k:due, other, :2] + (feet[leg] - feet[other])
-    along = to[:, 1] * way[0] - to[:, 0] * way[1]
-    return np.asarray(np.abs(along) * _AHEAD <= wide - stance.apart)
+def passing(stance: Stance, k: int, due: int, leg: int, feet: Sequence[complex]) -> int:
+    """In how many samples from k on a foot of two passes the other, feet off the clip's; due - k if not by then."""
+    other, wide, way, _ = stance.pair(k, leg)
+    to = stance.ankles[k:due, leg] - stance.ankles[k:due, other] + (feet[leg] - feet[other])
+    passes = np.flatnonzero(np.abs((to * way.conjugate()).imag) * _AHEAD <= wide - stance.apart)
+    return int(passes[0]) if len(passes) else due - k

@@ -14,7 +14,7 @@ from .quality.motion import RATE, Motion, sampled, smooth
 from .resample import hermite
 from .rotation import Array
 from .skeleton import Clip
-from .support import nearest
+from .support import dot, onto, pair, plain, plane
 from .support import smooth as ramp
 
 SHIFTED = 9  # samples before and after a change of feet in which the weight shifts
@@ -68,6 +68,11 @@ class Stance:
     treads: Array
     apart: float
 
+    @property
+    def h(self) -> float:
+        """Seconds between samples."""
+        return float(self.times[1] - self.times[0])
+
     def at(self, x: Array, times: Array) -> Array:
         """(T, ...) of samples x (K, ...) at any times (T,) [s], the first and last ones beyond."""
         return hermite(self.times, x, np.clip(times, *self.times[[0, -1]]))
@@ -113,35 +118,53 @@ class Stance:
         edges = np.flatnonzero(np.diff(np.pad(1 * ~self.down.any(axis=1), 1)))
         return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
-    def risen(self, k: int, leg: int, way: Array) -> float:
-        """[m] by how much the ground is higher where a foot that stands at sample k is put a way (2,) off the clip's:
-        on the tread of the clip's next contact there, or up its slope."""
+    def risen(self, k: int, leg: int, way: complex) -> float:
+        """[m] by how much the ground is higher where a foot that stands at sample k is put a way off the clip's: on the
+        tread of the clip's next contact there, or up its slope."""
+        up = dot(way, self.slope)
         if not len(self.treads):
-            return float(way @ self.grade)
+            return up
         along = self.treads[:, :2] @ self.grade
         own = self.ankle[k, leg, :2] @ self.grade
-        here, there = (int(np.argmin(np.abs(along - at))) for at in (own, own + way @ self.grade))
+        here, there = (int(np.argmin(np.abs(along - at))) for at in (own, own + up))
         return float(self.treads[there, 2] - self.treads[here, 2])
 
     @cached_property
     def beside(self) -> tuple[np.ndarray, Array, Array]:
         """Of every leg the one whose hip is nearest to its own (K, L), how far that is (K, L) [m], and the way from
-        there, (K, L, 2) unit."""
-        hips = self.hip[..., :2]
+        there (K, L), of length 1, in the plane."""
+        hips = plane(self.hip)
         way = hips[:, :, None] - hips[:, None]
-        apart = np.linalg.norm(way, axis=-1)
-        other = np.where(np.eye(len(self.limbs), dtype=bool), np.inf, apart).argmin(axis=-1)[..., None]
-        wide = np.take_along_axis(apart, other, axis=-1)
-        way = np.take_along_axis(way, other[..., None], axis=-2)[..., 0, :]
-        return other[..., 0], wide[..., 0], way / np.maximum(wide, 1e-12)
+        other = np.where(np.eye(len(self.limbs), dtype=bool), np.inf, np.abs(way)).argmin(axis=-1)[..., None]
+        way = np.take_along_axis(way, other, axis=-1)[..., 0]
+        wide = np.abs(way)
+        return other[..., 0], wide, way / np.maximum(wide, 1e-12)
+
+    def pair(self, k: int, leg: int) -> tuple[int, float, complex, complex]:
+        """`beside` of a leg at a sample in plain numbers, and the way from the other's ankle to its own [m]."""
+        other, wide, way = (told[k, leg] for told in self.beside)
+        return int(other), float(wide), complex(way), complex(self.ankles[k, leg] - self.ankles[k, other])
 
     @cached_property
-    def pairs(self) -> list[list[tuple[int, float, list[float], list[float]]]]:
-        """(K, L) `beside` in plain numbers, and the way from the other's ankle to a leg's own [m]."""
-        other, wide, way = self.beside
-        to = self.ankle[..., :2] - np.take_along_axis(self.ankle[..., :2], other[..., None], axis=1)
-        told = zip(*(x.tolist() for x in (other, wide, way, to)), strict=True)
-        return [list(zip(*each, strict=True)) for each in told]
+    def slope(self) -> complex:
+        """`grade` in plain numbers."""
+        return plain(self.grade)
+
+    @cached_property
+    def ankles(self) -> Array:
+        """(K, L) where ankles are in the plane, as complex numbers."""
+        return plane(self.ankle)
+
+    @cached_property
+    def marks(self) -> list[list[complex]]:
+        """(K, S) `soles` off the point under the feet from which the clip's weight is pushed, in plain numbers."""
+        marks: list[list[complex]] = plane(self.soles - self.nominal[:, None]).tolist()
+        return marks
+
+    @cached_property
+    def owned(self) -> list[list[int]]:
+        """Of every leg its soles."""
+        return [np.flatnonzero(self.owner == leg).tolist() for leg in range(len(self.limbs))]
 
     def party(self, leg: int) -> tuple[int, ...]:
         """The legs that step with this one."""
@@ -153,6 +176,12 @@ class Stance:
         changes = np.flatnonzero((self.down[1:] != self.down[:-1]).any(axis=1)) + 1
         later = np.append(changes, len(self.down))
         return [int(k) for k in later[np.searchsorted(changes, np.arange(len(self.down)), side="right")]]
+
+    @cached_property
+    def stood(self) -> list[int]:
+        """(K + 1,) in how many samples before each a foot is down."""
+        stood: list[int] = np.append(0, np.cumsum(self.down.any(axis=1))).tolist()
+        return stood
 
     def next_landing(self, k: int) -> int:
         """The sample after k at which a foot comes down, or the end."""
@@ -215,7 +244,7 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
     com, at = motion.com[:, :2], stand.soles[..., :2]
     height = np.maximum(flat.com[:, 2] - float(stand.level.min()), 0.1)
     bear = bearing(down, low)[:, owner]
-    nominal = np.array([nearest(at[k, bear[k]], com[k]) if bear[k].any() else com[k] for k in range(len(com))])
+    nominal = _nominal(at, bear, com)
     bones = np.array([[limb.upper, limb.lower, limb.end] for limb in limbs])
     joints = motion.p[:, bones]
     length = np.maximum(np.linalg.norm(np.diff(joints, axis=2), axis=-1).sum(axis=-1).mean(axis=0), SHORTEST)
@@ -242,6 +271,15 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
         climb.treads(actor, motion, grade, limbs, down),
         max(APART, 2.0 * FIRM * float(actor.masses.radius[actor.order[bones[:, 2]]].max())),
     )
+
+
+def _nominal(soles: Array, bear: np.ndarray, com: Array) -> Array:
+    """(K, 2) the points nearest to the weight (K, 2) of what soles (K, S, 2) enclose that bear it (K, S)."""
+    out: list[complex] = plane(com).tolist()
+    for k, (row, some) in enumerate(zip(plane(soles).tolist(), bear.tolist(), strict=True)):
+        if any(some):
+            out[k] = onto([point for point, bears in zip(row, some, strict=True) if bears], out[k])
+    return np.array([pair(point) for point in out])
 
 
 def bearing(stands: np.ndarray, low: np.ndarray) -> np.ndarray:

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from .dip import dip
-from .haste import off
+from .haste import drawn, off
 from .plan import Plan, Span, Struck
 from .rotation import Array
 from .stance import Stance
+from .support import pair
 from .walker import Walker
 
 
@@ -19,26 +20,28 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
     shift, feet, pull = np.zeros((K, 3)), np.zeros((K, L, 3)), np.zeros((K, 3))
     rate, speed, lift, hangs = np.zeros_like(shift), np.zeros_like(feet), np.zeros((K, L)), np.zeros((K, L))
     for k in range(int(np.searchsorted(stance.times, blows[0].start - 1e-6)), K):
+        shift[k, :2], feet[k] = pair(walker.x), walker.place
         if walker.is_home(k):
-            shift[k:, :2], feet[k:] = walker.x, walker.place
+            shift[k:], feet[k:] = shift[k], feet[k]
             break
         if walker.is_over(k):
             left = np.array([walker.closing(later)[0] for later in range(k, K)])
             fades = (left * np.exp(-stance.pace[k] * (stance.times[k:] - stance.times[k])))[:, None]
-            shift[k:, :2], feet[k:] = fades * walker.x, fades[..., None] * walker.place
+            shift[k:], feet[k:] = fades * shift[k], fades[..., None] * feet[k]
             rate[k:], speed[k:] = -stance.pace[k] * shift[k:], -stance.pace[k] * feet[k:]
             break
-        shift[k, :2], feet[k] = walker.x, walker.place
+        hangs[k] = walker.hangs[k]
         lift[k], rising = walker.lift(k)
-        feet[k, :, 2] += lift[k]
-        hangs[k] = walker.drawn(k)
         if walker.lost is not None:
             continue  # what is lost stays where it is
-        rate[k, :2], speed[k] = walker.rates(k)
+        going, speed[k] = walker.rates(k)
+        rate[k, :2] = pair(going)
         speed[k, :, 2] += rising
         if k + 1 < K:
             walker.advance(k)
-            pull[k, :2] = walker.pull
+            pull[k, :2] = pair(walker.pull)
+    hangs = drawn(walker.stance, hangs, feet - shift[:, None])
+    feet[..., 2] += lift
     shift[:, 2], rate[:, 2], pull[:, 2] = dip(stance, struck, blows)
     for way in (shift, rate):  # up and down the clip's own slope
         way[..., 2] += way[..., :2] @ stance.grade

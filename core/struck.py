@@ -31,7 +31,7 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
     knocks = np.zeros((*found.down.shape, 2))
     weak, sinks, hold = np.zeros(found.down.shape), np.zeros(found.down.shape), np.ones(found.down.shape)
     hit, sweeps = np.zeros(found.down.shape), list[Sweep]()
-    h = float(found.times[1] - found.times[0])
+    h = found.h
     for n, (blow, own) in enumerate(zip(blows, pulses, strict=True)):
         since = found.times - blow.start - min(n, 1) * h  # later ones a sample later: nothing shows before the blow
         k = int(np.searchsorted(found.times, blow.start - 1e-6))

@@ -19,54 +19,63 @@ def plain(v: Array) -> complex:
     return complex(*v.tolist())
 
 
-def vector(z: complex) -> Array:
-    """(2,) of a plain number."""
-    return np.array((z.real, z.imag))
+def plane(points: Array) -> Array:
+    """(...) the first two of vectors (..., 2 or more) as complex numbers."""
+    return np.ascontiguousarray(points[..., :2]).view(complex)[..., 0]
 
 
-def norm(v: Array) -> float:
-    """Of a single vector; numpy's takes four times as long for it."""
-    return math.hypot(*v.tolist())
+def dot(a: complex, b: complex) -> float:
+    """Of two vectors as plain numbers."""
+    return a.real * b.real + a.imag * b.imag
+
+
+def pair(z: complex) -> tuple[float, float]:
+    """The vector of a plain number."""
+    return z.real, z.imag
 
 
 def nearest(points: Array, x: Array) -> Array:
     """(2,) the point of the convex hull of points (f, 2) that is nearest to x (2,)."""
-    return vector(onto(points.tolist(), plain(x)))
+    return np.array(pair(onto(plane(points).tolist(), plain(x))))
 
 
-def onto(points: list[list[float]], x: complex) -> complex:
-    """`nearest` in plain numbers."""
-    here, there = x.real, x.imag
-    hull = _hull([(a - here, b - there) for a, b in points])
-    on, least, inside = (0.0, 0.0), float("inf"), len(hull) > 2
-    for (a, b), (c, d) in zip(hull, hull[1:] + hull[:1], strict=True):
-        along, up = c - a, d - b
-        inside = inside and a * up - b * along >= 0.0
-        t = min(max(-(a * along + b * up) / max(along * along + up * up, 1e-12), 0.0), 1.0)
-        at = a + t * along, b + t * up
-        size = at[0] * at[0] + at[1] * at[1]
-        if size < least:
-            on, least = at, size
-    return x if inside else x + complex(*on)
+def onto(points: list[complex], x: complex) -> complex:
+    """`nearest` in plain numbers.
+
+    From an edge the search goes on to the point that lies farthest out from it towards x, until none does or three
+    enclose x (Gilbert, Johnson and Keerthi 1988): no hull is made.
+    """
+    from_x = [point - x for point in points]
+    on = a = b = min(from_x, key=abs)
+    size = abs(on)
+    while size > 0.0:
+        u, v = on.real, on.imag
+        along = [u * point.real + v * point.imag for point in from_x]
+        c = from_x[along.index(min(along))]
+        end, nearer = a, _on_edge(a, c)
+        if a is not b:
+            turn = _turn(c, b)
+            if _turn(a, c) * turn > 0.0 and turn * _turn(b, a) > 0.0:
+                return x
+            other = _on_edge(b, c)
+            if abs(other) < abs(nearer):
+                end, nearer = b, other
+        if abs(nearer) >= size:
+            break
+        size, on, a, b = abs(nearer), nearer, end, c
+    return x + on
 
 
-def _hull(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Corners of the convex hull, counter-clockwise (Andrew's monotone chains, 1979)."""
-    ranked = sorted(points)
-    hull: list[tuple[float, float]] = []
-    for sweep in (ranked, ranked[::-1]):
-        chain: list[tuple[float, float]] = []
-        for c in sweep:
-            while len(chain) > 1 and _turn(chain[-2], chain[-1], c) <= 0.0:
-                chain.pop()
-            chain.append(c)
-        hull += chain[:-1]
-    return hull or ranked
+def _on_edge(a: complex, b: complex) -> complex:
+    """The point between two that is nearest to 0."""
+    way = b - a
+    size = way.real * way.real + way.imag * way.imag
+    return a - way * min(max((way.real * a.real + way.imag * a.imag) / size, -1.0), 0.0) if size > 0.0 else a
 
 
-def _turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
-    """Above 0 where the way from a over b to c turns to the left."""
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+def _turn(a: complex, b: complex) -> float:
+    """Above 0 where the turn about 0 from a to b is to the left."""
+    return a.real * b.imag - a.imag * b.real
 
 
 def fall(x: Plane, v: Plane, p: Plane, pace: float, h: float) -> tuple[Plane, Plane]:
@@ -76,7 +85,7 @@ def fall(x: Plane, v: Plane, p: Plane, pace: float, h: float) -> tuple[Plane, Pl
     return p + away * cosh + v * (sinh / pace), away * (pace * sinh) + v * cosh
 
 
-def ahead(capture: Array, p: Array, pace: float, h: float) -> Array:
+def ahead(capture: complex, p: complex, pace: float, h: float) -> complex:
     """The capture point after a time h [s] over a pressure that stays at p."""
     return p + (capture - p) * math.exp(pace * h)
 

@@ -3,6 +3,7 @@
 The weight is a linear inverted pendulum (`support`); the pressure under the feet brings it back as far as they reach.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,8 +11,8 @@ import numpy as np
 from .plan import Span
 from .quality.motion import RATE
 from .rotation import Array
-from .stance import Stance, bearing, enough
-from .support import fall, onto, plain, smooth, vector
+from .stance import Stance, enough
+from .support import fall, onto, smooth
 
 HASTE = 0.8  # how much farther than the capture point the pressure goes, as part of its way off
 ROUND = 0.05  # [m] by which soles reach beyond the line along their middle
@@ -21,6 +22,13 @@ SOME = 0.5  # of a leg's strength from whose loss on the other answers at once a
 RAISED, SOON = 0.1, 0.02  # [s] in which their force comes up, and on two feet, which are taut from the weight
 FORESEEN, COARSE = 0.5, 6  # [s] that the weight's way is foreseen, and in how many samples at a time
 
+Place = tuple[float, float, float]
+
+
+def placed(plane: Sequence[complex], high: Sequence[float]) -> list[Place]:
+    """Vectors in space from what they are in the plane and above it."""
+    return [(z.real, z.imag, up) for z, up in zip(plane, high, strict=True)]
+
 
 class Weight:
     """State of weight and feet off the clip, at a sample.
@@ -28,28 +36,33 @@ class Weight:
     give: (K, L) what is left of the legs' strength.  weak: (K,) whether any has lost some.
     blows: in order.  blow, stays: of the one that has landed last, end: of all that have.  now: the sample.  hit: the
     one from which on legs have given way to the last blow, and gone: how far one does at most, as part of its strength.
-    moved: (B, 2, 2) [m], [m/s] by which each blow but the first moves the weight as long as nothing answers it.
-    x, v: (2,) of the weight [m], [m/s].  home: (2,) where it is to go.
-    place, velocity: (L, 3) of the feet [m], [m/s], without the lift of steps; feet, high: (L, 2), (L,) views of the
-    first.  goal: (L, 2) of those in the air.  landed: how many blows have.
+    Vectors in the plane are plain complex numbers: numpy's calls cost ten times as much for what is asked at every
+    sample.  moved: of each blow, [m], [m/s] by which it moves the weight as long as nothing answers it.
+    x, v: of the weight [m], [m/s].  home: where it is to go.
+    feet, going: of the feet in the plane [m], [m/s], high, rising: above it, without the lift of steps.  goal: of those
+    in the air.  landed: how many blows have.
     answers: (B, K) part of its answer to a blow that a body has begun, rounds: (K,) [m] by which the pressure gets
     beyond the soles' middle, both as far as blows have landed.
-    aside: (2,) by how much farther a foot lands to get round the other, and draws the weight along.
-    since: (L,) sample at which a step of our own began, due: (L,) at which a foot in the air lands, -1: none.
+    aside: by how much farther a foot lands to get round the other, and draws the weight along.
+    since: of each leg the sample at which a step of our own began, due: at which a foot in the air lands, -1: none.
     """
 
     def __init__(self, stance: Stance, give: Array, blows: Sequence[Span]) -> None:
         self.stance, self.give, self.blows = stance, give, blows
         self.weak: list[bool] = np.any(give < 1.0, axis=1).tolist()
-        self.moved = np.zeros((len(blows), 2, 2))
+        self.moved = [(0j, 0j)] * len(blows)
         legs = len(stance.limbs)
         self.h, self.landed = 1.0 / RATE, 0  # not a difference of times, whose rounding would tell a sample from none
         self.feel(0)
-        self.x, self.v, self.home = np.zeros(2), np.zeros(2), np.zeros(2)
-        self.place, self.velocity, self.goal = np.zeros((legs, 3)), np.zeros((legs, 3)), np.zeros((legs, 2))
-        self.feet, self.high = self.place[:, :2], self.place[:, 2]
-        self.aside = np.zeros(2)
-        self.since, self.due = np.full(legs, -1), np.full(legs, -1)
+        self.x = self.v = self.home = self.aside = 0j
+        self.feet, self.going, self.goal = [0j] * legs, [0j] * legs, [0j] * legs
+        self.high, self.rising = [0.0] * legs, [0.0] * legs
+        self.since, self.due = [-1] * legs, [-1] * legs
+
+    @property
+    def place(self) -> list[Place]:
+        """[m] where the feet are off the clip's, without the lift of steps."""
+        return placed(self.feet, self.high)
 
     def feel(self, k: int) -> None:
         """Take up the blows that have landed by sample k, the first before it lands; of later ones nothing is known."""
@@ -68,35 +81,34 @@ class Weight:
         gone = smooth((times - self.blow) / (self.end - self.blow))
         self.rounds: list[float] = (ROUND + HELP + MORE * gone).tolist()  # the sole's own width, and arms and trunk
 
-    def stands(self, k: int) -> np.ndarray:
-        """(L,) bool, feet on the ground."""
-        return np.asarray(self.stance.down[k] & (self.since < 0))
+    def stands(self, k: int) -> list[int]:
+        """The legs whose feet are on the ground."""
+        down = self.stance.down[k].tolist()
+        return [leg for leg, since in enumerate(self.since) if down[leg] and since < 0]
 
-    def carries(self, k: int, stands: np.ndarray) -> np.ndarray:
-        """(L,) bool, the legs that bear the weight: those that stand (L,), with those near the ground where a clip runs
-        on without planting enough and doesn't fly, or a blow takes one away."""
-        some = np.count_nonzero(stands) >= enough(len(stands))
-        return stands if some or self.stance.flies[k] or self.stance.floats[k] else bearing(stands, self.stance.low[k])
+    def carries(self, k: int, stands: list[int]) -> list[int]:
+        """The legs that bear the weight: those that stand, with those near the ground where a clip runs on without
+        planting enough and doesn't fly, or a blow takes one away."""
+        stance = self.stance
+        if len(stands) >= enough(len(self.feet)) or stance.flies[k] or stance.floats[k]:
+            return stands
+        return [leg for leg, low in enumerate(stance.low[k].tolist()) if low or leg in stands]
 
-    def pressure_points(self, k: int, legs: np.ndarray, feet: Array | None = None) -> Array:
-        """(s, 2) soles of the legs (L,) bool, off the clip's own balance; of weak legs, drawn to what else holds."""
-        owner = self.stance.owner
-        at = self.stance.soles[k] + (self.feet if feet is None else feet)[owner] - self.stance.nominal[k]
-        some = legs[owner]
-        if self.weak[k] and np.any(self.give[k, legs] < 1.0):
-            strong = at[some] if legs.sum() < 2 else at[some & (self.give[k, owner] >= self.give[k, legs].max())]
-            centre = strong.mean(axis=0)
-            at = centre + self.give[k, owner, None] * (at - centre)
-        return np.asarray(at[some])
+    def pressure_points(self, k: int, legs: Sequence[int], feet: Sequence[complex] | None = None) -> list[complex]:
+        """Soles of the legs, off the clip's own balance; of weak legs, drawn to what else holds."""
+        marks, owned = self.stance.marks[k], self.stance.owned
+        feet = self.feet if feet is None else feet
+        points = [[marks[sole] + feet[leg] for sole in owned[leg]] for leg in legs]
+        if self.weak[k]:
+            give = self.give[k, legs].tolist()
+            strong = [at for own, left in zip(points, give, strict=True) if left >= max(give) for at in own]
+            centre = sum(strong) / len(strong)
+            points = [[centre + left * (at - centre) for at in own] for own, left in zip(points, give, strict=True)]
+        return [at for own in points for at in own]
 
-    def pressure(self, k: int, points: Array, capture: Array, x: Array) -> Array:
-        """(2,) where the feet press to bring the weight home, which is at x (2,)."""
-        home = plain(self.home + self.aside)
-        return vector(self._pressure(k, points.tolist(), plain(capture), plain(x), home))
-
-    def _pressure(self, k: int, points: list[list[float]], capture: complex, x: complex, home: complex) -> complex:
-        """`pressure` in plain numbers."""
-        part = self.answers[0][k]
+    def pressure(self, k: int, points: list[complex], capture: complex, x: complex) -> complex:
+        """Where the feet press to bring the weight home, which is at x."""
+        part, home = self.answers[0][k], self.home + self.aside
         wanted = x + part * (capture + HASTE * (capture - home) - x) - self._to_come(k, part)
         on = onto(points, wanted)
         over = wanted - on
@@ -108,8 +120,8 @@ class Weight:
         out = 0j
         for i in range(1, len(self.blows)):
             less = part - self.answers[i][k]
-            if less > 0.0 and self.moved[i].any():
-                x, v = map(plain, self.moved[i])
+            x, v = self.moved[i]
+            if less > 0.0:
                 x += (k - self.now) * self.h * v
                 out += less * ((1.0 + HASTE) * (x + v / float(self.stance.pace[k])) - x)
         return out
@@ -123,29 +135,31 @@ class Weight:
         raised = RAISED if legs > 2 and not blow else SOON
         return np.maximum(own, smooth((times - self.blows[blow].start - ANSWERS_AFTER) / raised))
 
-    def foreseen(self, k: int, due: int) -> tuple[Array, Array]:
+    def foreseen(self, k: int, due: int) -> tuple[complex, complex]:
         """The weight and its velocity at a later sample, as the clip's contacts and the pressure go on."""
-        stance, x, v, home = self.stance, plain(self.x), plain(self.v), plain(self.home + self.aside)
-        feet = np.where(self.due[:, None] >= 0, self.goal, self.feet)
+        stance, x, v, legs = self.stance, self.x, self.v, range(len(self.feet))
+        feet = [self.feet[leg] if self.due[leg] < 0 else self.goal[leg] for leg in legs]
         due = min(due, k + int(FORESEEN / self.h))
         while k < due:
             until, pace = min(due, k + COARSE, stance.until[k]), float(stance.pace[k])
             seconds = (until - k) * self.h
-            carries = self.carries(k, stance.down[k] & ((self.since < 0) | (self.due <= k)))
-            if carries.any():
-                p = self._pressure(k, self.pressure_points(k, carries, feet).tolist(), x + v / pace, x, home)
+            down = stance.down[k].tolist()
+            stands = [leg for leg in legs if down[leg] and (self.since[leg] < 0 or self.due[leg] <= k)]
+            carries = self.carries(k, stands)
+            if carries:
+                p = self.pressure(k, self.pressure_points(k, carries, feet), x + v / pace, x)
                 x, v = fall(x, v, p, pace, seconds)
             else:
-                x, v = map(plain, self.borne_by_nothing(k, vector(x), vector(v), seconds))
+                x, v = self.borne_by_nothing(k, x, v, seconds)
             k = until
-        return vector(x), vector(v)
+        return x, v
 
-    def borne_by_nothing(self, k: int, x: Array, v: Array, seconds: float) -> tuple[Array, Array]:
+    def borne_by_nothing(self, k: int, x: complex, v: complex, seconds: float) -> tuple[complex, complex]:
         """The weight after a time [s] without a foot on the ground, from sample k on: in flight it goes on, afloat it
         swims back."""
         if not self.stance.floats[k]:
             return x + seconds * v, v
         pace = float(self.stance.pace[k])
-        away, fades = x - self.home, np.exp(-pace * seconds)
+        away, fades = x - self.home, math.exp(-pace * seconds)
         drift = v + pace * away
         return self.home + fades * (away + seconds * drift), fades * (v - pace * seconds * drift)

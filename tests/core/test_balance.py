@@ -53,6 +53,18 @@ def test_the_nearest_point_of_the_ground_between_feet(rng):
         assert best - np.linalg.norm(found - x) < 0.03
 
 
+def test_feet_may_enclose_no_ground(rng):
+    """On a line, all in one place, or some twice: the nearest point is on the way between the two that are nearest."""
+    along, across = np.array([3.0, 4.0]) / 5.0, np.array([-4.0, 3.0]) / 5.0
+    for _ in range(20):
+        at, (far, aside) = np.sort(rng.normal(size=4)), 2.0 * rng.normal(size=2)
+        points = rng.permutation(np.concatenate((at, at[:2])))[:, None] * along
+        found = support.nearest(points, far * along + aside * across)
+        np.testing.assert_allclose(found, np.clip(far, at[0], at[-1]) * along, atol=1e-12)
+        np.testing.assert_allclose(support.nearest(points[:1], far * along), points[0], atol=1e-12)
+        np.testing.assert_allclose(support.nearest(points, points[2]), points[2], atol=1e-12)
+
+
 @pytest.mark.parametrize(("bone", "along"), [("pelvis", 0.5), ("chest", 0.5), ("head", 1.0)])
 def test_the_weight_takes_a_blow_whole_before_muscles_answer(skeleton, bone, along):
     """Wherever it lands: the ground brakes no bone by itself; then the weight goes where the plan leads it."""
@@ -298,9 +310,9 @@ def test_a_body_afloat_comes_back_by_itself(skeleton):
     assert most == pytest.approx(1.0 / (np.e * found.pace[60]), rel=0.06)  # x = v t exp(-w t), and half a sample
     assert shift[found.times > blow.start + 2.0].max() < 0.05 * most
     weight = Weight(found, np.ones(found.down.shape), [blow])
-    weight.v = np.array([0.0, 1.0])
+    weight.v = 1j
     seconds = 20.0 / 60.0
-    assert weight.foreseen(60, 80)[0][1] == pytest.approx(seconds * np.exp(-found.pace[60] * seconds), rel=1e-3)
+    assert weight.foreseen(60, 80)[0].imag == pytest.approx(seconds * np.exp(-found.pace[60] * seconds), rel=1e-3)
 
 
 def test_four_feet_step_by_diagonals(skeleton):

@@ -77,8 +77,9 @@ def test_pushed_feet_land_on_treads(skeleton, way):
     tread = found.treads[np.argsort(found.treads[:, 2])]
     k = int(np.argmin(np.abs(found.ankle[:, :, 2] - tread[3, 2]).min(axis=1)))
     leg = int(np.argmin(np.abs(found.ankle[k, :, 2] - tread[3, 2])))
-    assert found.risen(k, leg, (tread[4] - tread[3])[:2]) == pytest.approx(rise, abs=0.01)
-    assert found.risen(k, leg, 0.3 * (tread[4] - tread[3])[:2]) == 0.0
+    next_one = complex(*(tread[4] - tread[3])[:2])
+    assert found.risen(k, leg, next_one) == pytest.approx(rise, abs=0.01)
+    assert found.risen(k, leg, 0.3 * next_one) == 0.0
 
 
 def test_on_a_slope_feet_that_a_push_takes_along_stand_and_are_led_on_it(skeleton, monkeypatch):

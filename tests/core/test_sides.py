@@ -72,10 +72,10 @@ def test_a_foot_lands_where_the_other_gets_round_it_in_time(actor, clip, leg, qu
     walker = Walker(slow, np.zeros((1, len(slow.times), 2)), Struck.nothing(slow.down.shape), [Span(0.5, 3.0)])
     due = slow.lands(int(np.flatnonzero(slow.down[:-1, leg] & ~slow.down[1:, leg])[1]) + 3, leg)
     far = -0.5 * slow.beside[2][due, leg]
-    feet = np.zeros((2, 2))
+    feet = [0j, 0j]
     feet[leg] = walker.apart(due, leg, far)
     leaves = slow.stays(due, 1 - leg)
-    there = [sides.side(slow, k, 1 - leg, np.zeros((2, 2))) for k in range(leaves, slow.lands(leaves, 1 - leg))]
+    there = [sides.side(slow, k, 1 - leg, [0j, 0j]) for k in range(leaves, slow.lands(leaves, 1 - leg))]
     passes = next(i for i, at in enumerate(there) if sides.least(at.along, at.wide, slow.apart) >= slow.apart)
     gets = landing.QUICK * slow.length[1 - leg] * passes / 60.0
     assert passes > 2 and slow.apart - sides.side(slow, due, leg, feet).room < gets + 1e-9
