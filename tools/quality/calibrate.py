@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from core import situation as situations
-from core import tuning, weight
+from core import joint_limits, weight
 from core.blows import Hit
 from core.progress import run
 from core.quality import rule
@@ -45,7 +45,7 @@ GRID = {
     "TAUT": (0.05, 0.15, 0.25),
     "HASTE": (0.6, 0.8, 1.0, 1.2, 1.5),
 }
-CONSTANTS = {"SOFT": tuning, "BALLS": tuning, "TAUT": tuning, "HASTE": weight}
+CONSTANTS = {"SOFT": joint_limits, "BALLS": joint_limits, "TAUT": joint_limits, "HASTE": weight}
 PLAIN, TURN = 10.0, 15.0  # [cm] way of the struck point, [deg] turn of the chest, hit there or above, that show plainly
 GRADES = {"good": 0.0, "less good": 0.5, "bad": 1.0}
 BUDGET, PROCESSES = 30, 2  # sets that are tried at most

@@ -10,7 +10,7 @@ from unittest import mock
 
 import numpy as np
 
-from core import flesh, recovery, tuning
+from core import flesh, joint_limits, recovery, tuning
 from core.footing import Footing
 from core.progress import run
 from core.react import react
@@ -39,7 +39,7 @@ def _slack(*told, muscles=tuning.muscles):
 
 
 BLOCKS = {  # name: what does it, and what stands there instead
-    "limits": ((tuning, "limit", _nothing), (tuning, "balls", _none), (tuning, "end_stops", _none)),
+    "limits": ((joint_limits, "limit", _nothing), (joint_limits, "balls", _none), (joint_limits, "end_stops", _none)),
     "flesh": ((flesh, "between", _none),),
     "legs": ((Footing, "_lacks", _long_enough),),  # the pelvis sinks for legs that stand and are no longer
     "floating": ((recovery, "prepare", _none),),  # no plan, no guided weight, no feet on the ground
