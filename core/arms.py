@@ -6,13 +6,12 @@ from types import MappingProxyType
 
 import numpy as np
 
-from . import legs, stance, struck, tuning
+from . import legs, struck, tuning
 from .actor import Actor
 from .blows import Hit
 from .flesh import ARM
 from .roles import base_role
 from .situation import BoneSetting, Situation
-from .skeleton import Clip
 from .topology import LEG
 
 LEVEL = (
@@ -52,10 +51,9 @@ def _on_all_fours(actor: Actor, situation: Situation) -> Situation:
     )
 
 
-def hanging(actor: Actor, clip: Clip, start: float, moving: np.ndarray) -> np.ndarray:
-    """(n,) bool, arms on bodies that move (n,) bool; not those that stand from `start` [s] on."""
-    found = stance.read(actor, clip, start)
-    standing = {i for limb in (found.limbs if found else ()) for i in struck.bodies(actor, limb)}
+def hanging(actor: Actor, moving: np.ndarray) -> np.ndarray:
+    """(n,) bool, arms on bodies that move (n,) bool; not those on which the figure stands."""
+    standing = forelegs(actor)
     out = np.zeros(len(moving), dtype=bool)
     for i, role in enumerate(actor.roles):
         carried = moving[tuning.upward(actor.parent, i)].any()

@@ -37,10 +37,10 @@ def grounded(motion: Motion, grade: Array) -> tuple[Motion, ground.Stand]:
 
     The ground of a climb stands still and is where soles rest: in the air some get below the slope of stairs.
     """
+    if not grade.any():
+        return motion, ground.stand(motion)
     flat = replace(motion, p=motion.p - (motion.p[..., :2] @ grade)[..., None] * [0.0, 0.0, 1.0])
     stand = ground.stand(flat)
-    if not grade.any():
-        return flat, stand
     soles = ground.soles(motion.figure)
     z, v = soles.at(flat)[..., 2], np.gradient(smooth(soles.at(motion)), 1.0 / RATE, axis=0)
     rests, level = np.linalg.norm(v, axis=-1) < RESTS, stand.level.copy()

@@ -79,7 +79,7 @@ class Footing:
         """(T, L) how far legs stand that nothing strikes."""
         bears = self.stance.at(self.stance.bears, times)
         spared = linear(self.stance.times, 1.0 - self.struck, times)
-        return np.clip(bears * self.plan.at(times)[2] * spared, 0.0, 1.0)
+        return np.clip(bears * linear(self.plan.times, self.plan.hold, times) * spared, 0.0, 1.0)
 
     def upright(self, times: Array) -> Array:
         """(T,) how far the pelvis' range about the clip's pose holds: in flight it has no joint, and finds back to it

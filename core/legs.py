@@ -1,5 +1,7 @@
 """Which of a figure's limbs are legs, how its feet stand at rest, and which legs step together."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from .actor import Actor
@@ -12,11 +14,12 @@ LIMBS = {"foot": ("shin", "thigh"), "hand": ("forearm", "upper_arm")}
 STEEP = np.sqrt(0.5)  # sine of the angle of feet that stand on their toes
 
 
-def legs(actor: Actor) -> list[Limb]:
+@lru_cache(maxsize=8)
+def legs(actor: Actor) -> tuple[Limb, ...]:
     """Those that end in feet."""
     figure = verdict.figure_of(actor)
     feet = figure.bodies[np.unique(ground.soles(figure).foot)]
-    return [limb for foot in feet if (limb := _limb(actor, int(foot))) is not None]
+    return tuple(limb for foot in feet if (limb := _limb(actor, int(foot))) is not None)
 
 
 def _limb(actor: Actor, foot: int) -> Limb | None:

@@ -59,7 +59,7 @@ class Stage:
         self.settings = self.said[0]
         self.moving, self.base = self._cast(fixed)
         able = np.array([name not in fixed and told(self.said, i) is not False for i, name in enumerate(actor.names)])
-        self.hanging = arms.hanging(actor, clip, self.start, self.moving) & able & self.holds
+        self.hanging = arms.hanging(actor, self.moving) & able & self.holds
         self.limp = arms.limp(actor, self.hanging, self.said) & self.posed
         self.moving = self.moving | self.limp
         self.axes = self._axes(clip, q, p)

@@ -250,7 +250,7 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
     length = np.maximum(np.linalg.norm(np.diff(joints, axis=2), axis=-1).sum(axis=-1).mean(axis=0), SHORTEST)
     return Stance(
         motion.times,
-        tuple(limbs),
+        limbs,
         down,
         at,
         owner,
