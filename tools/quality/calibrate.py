@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from core import situation as situations
 from core import joint_limits, weight
+from core import situation as situations
 from core.blows import Hit
 from core.progress import run
 from core.quality import rule
