@@ -8,6 +8,7 @@ Nothing here knows geometry: `anatomy` checks and completes the answer.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 SIDED = frozenset(
     ("hip", "clavicle", "upper_arm", "forearm", "hand", "finger", "thigh", "shin", "foot", "toe", "ear", "eye")
@@ -16,6 +17,7 @@ MIDDLE = frozenset(("pelvis", "spine", "neck", "head", "jaw", "tail", "root"))
 ROLES = SIDED | MIDDLE | {"helper"}
 
 
+@cache
 def base_role(role: str) -> str:
     """The role without side or number: "upper_arm.L" -> "upper_arm", "spine.2" -> "spine"."""
     return role.partition(".")[0]

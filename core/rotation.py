@@ -51,7 +51,7 @@ _EACH, _OTHER, _PRODUCT = map(Table.of, (np.repeat(np.eye(4), 4, axis=1), np.til
 _FIRST, _SECOND = (Table.of(np.eye(4)[:, side]) for side in _PAIRS)
 _MATRIX = Table.of(_matrix_table())
 _NEXT, _AFTER = (Table.of(np.eye(3)[:, side]) for side in ([1, 2, 2, 0, 0, 1], [2, 1, 0, 2, 1, 0]))
-_BELOW, _ABOVE = np.array([7, 2, 3]), np.array([5, 6, 1])  # in a flat matrix: what is twice the sine along each axis
+_TURN = Table.of(np.stack((*(0.5 * _SKEW.matrix), 0.5 * np.eye(3).reshape(9)), axis=-1))
 _DIFFERENCE = Table.of(np.repeat(np.eye(3), 2, axis=0) * np.tile([1.0, -1.0], 3)[:, None])
 
 
@@ -201,9 +201,8 @@ def from_matrix(m: Array) -> Array:
 
 def vector(m: Array) -> Array:
     """Rotation vector [rad] of rotation matrices, (..., 3, 3) -> (..., 3): `log` without the way over quaternions."""
-    flat = m.reshape(m.shape[:-2] + (9,))
-    v = 0.5 * (flat.take(_BELOW, axis=-1) - flat.take(_ABOVE, axis=-1))
-    cosine = 0.5 * (flat[..., 0] + flat[..., 4] + flat[..., 8] - 1.0)
+    both = linear(m.reshape(m.shape[:-2] + (9,)), _TURN)  # the sine along each axis, and half the trace
+    v, cosine = both[..., :3], both[..., 3] - 0.5
     if (cosine < -0.9).any():  # near half a turn the sine says too little
         return log(from_matrix(m))
     sine = np.sqrt(np.einsum("...i,...i->...", v, v)) + 1e-300

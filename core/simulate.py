@@ -144,7 +144,7 @@ def in_lanes(run: Run) -> Run:
 
 def _largest(w: Array) -> float:
     """The largest of any angular velocities or accelerations (..., n, 3)."""
-    return float((w * w).sum(axis=-1).max()) ** 0.5
+    return float(np.einsum("...i,...i->...", w, w).max()) ** 0.5
 
 
 def _broken(model: Model, kin: Kinematics, load: Load, h: float, forces: Sequence[Force]) -> CoreError:

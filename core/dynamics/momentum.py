@@ -6,7 +6,7 @@ import numpy as np
 
 from ..model import Model
 from ..rotation import Array
-from ..spatial import apply, first_moment
+from ..spatial import apply, apply_T, first_moment
 from .kinematics import Kinematics
 
 
@@ -39,5 +39,6 @@ def balance(model: Model, kin: Kinematics, gravity: Array) -> Balance:
 def centre(kin: Kinematics) -> tuple[Array, Array]:
     """(..., 3) place and velocity of the centre of mass, world."""
     whole = kin.I.sum(axis=-3)
-    mass, momentum = whole[..., 5, 5:], np.einsum("...nij,...nj->...i", kin.I[..., 3:, :], kin.V)
+    flat = kin.I.reshape(kin.I.shape[:-3] + (-1, 6))  # inertias are symmetric
+    mass, momentum = whole[..., 5, 5:], apply_T(flat, kin.V.reshape(kin.V.shape[:-2] + (-1,)))[..., 3:]
     return first_moment(whole) / mass + kin.origin, momentum / mass

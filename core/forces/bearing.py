@@ -7,7 +7,7 @@ import numpy as np
 from ..dynamics import Kinematics, Load
 from ..model import Model
 from ..rotation import Array
-from ..spatial import apply, apply_T
+from ..spatial import apply_T
 from .muscle import pull
 from .step import Step
 
@@ -62,4 +62,4 @@ def _weight(model: Model, kin: Kinematics, body: int, gravity: Array) -> Array:
 
 def _turned(R: Array, wrench: Array) -> Array:
     """Moment and force (..., 6) in other axes."""
-    return np.concatenate((apply(R, wrench[..., :3]), apply(R, wrench[..., 3:])), axis=-1)
+    return np.asarray((wrench.reshape((*wrench.shape[:-1], 2, 3)) @ R.swapaxes(-1, -2)).reshape(wrench.shape))

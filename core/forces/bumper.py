@@ -32,10 +32,11 @@ class Bumper:
 
     def touching(self, step: Step) -> Touching | None:
         """Every pair that is near in any member of the batch, where it is nearest."""
-        near = self.capsules.close(step.kin, self.pairs, self._reach)
+        cores = self.capsules.cores(step.kin)
+        near = self.capsules.close(cores, self.pairs, self._reach)
         if not len(near):
             return None
-        depth, normal, at = self.capsules.nearest(self.capsules.cores(step.kin), self.pairs[near])
+        depth, normal, at = self.capsules.nearest(cores, self.pairs[near])
         frame = np.stack((normal, *tangents(normal)), axis=-2)
         first, second = (self.capsules.bodies[self.pairs[near, side]] for side in (0, 1))
         return Touching(first, second, at, frame, depth - self.sunk[near], self.stiffness[near], self.damping[near],

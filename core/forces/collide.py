@@ -2,15 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from ..dynamics import Kinematics, kinematics, with_twist
+from ..lanes import arranged, zeros
 from ..model import Model
 from ..reference import Reference
 from ..rotation import Array, cross
-from ..spatial import apply
 from .contact import MARGIN, ahead
 from .coulomb import APART, Rows
 from .ground import tangents, unit_wrenches
@@ -52,25 +51,17 @@ class Capsules:
         size = self.radius + 0.5 * np.linalg.norm(self.ends[:, 1] - self.ends[:, 0], axis=-1)
         return np.asarray(size[pairs].sum(axis=1))
 
-    def close(self, kin: Kinematics, pairs: np.ndarray, reach: Array) -> np.ndarray:
+    def close(self, cores: Array, pairs: np.ndarray, reach: Array) -> np.ndarray:
         """Indices of the pairs (P, 2) whose middles are within `reach` (P,) in any member of the batch."""
-        middle = self.middles(kin)
-        apart = middle.take(pairs[:, 0], axis=-2) - middle.take(pairs[:, 1], axis=-2)
-        near = np.einsum("...i,...i->...", apart, apart) < reach * reach
+        twice = cores[..., 0, :] + cores[..., 1, :]
+        apart = twice.take(pairs[:, 0], axis=-2) - twice.take(pairs[:, 1], axis=-2)
+        near = np.einsum("...i,...i->...", apart, apart) < np.square(2.0 * reach)
         return np.flatnonzero(near.reshape(-1, len(pairs)).any(axis=0))
-
-    def middles(self, kin: Kinematics) -> Array:
-        """(..., m, 3) middles of the cores, shared frame."""
-        return kin.p.take(self.bodies, axis=-2) + apply(kin.R.take(self.bodies, axis=-3), self._middle)
-
-    @cached_property
-    def _middle(self) -> Array:
-        return np.asarray(self.ends.mean(axis=1))
 
     def nearest(self, cores: Array, pairs: np.ndarray) -> tuple[Array, Array, Array]:
         """depth (..., P), normal from the second to the first (..., P, 3), and the point between them (..., P, 3), of
         `cores`."""
-        both = cores.take(pairs, axis=-3)
+        both = arranged(cores.take(pairs, axis=-3), 3)
         points = nearest(both)
         x, y = points[..., 0, :], points[..., 1, :]
         apart = x - y
@@ -161,7 +152,7 @@ def nearest(both: Array) -> Array:
     along = across <= 1e-6 * whole
     if along.any():
         s = np.where(along, 0.5 * (_within(-c / a) + _within((b - c) / a)), s)  # the second's ends, seen from the first
-    parts = np.empty(mixed.shape + (1,))
+    parts = zeros(mixed, 2, 1)
     parts[..., 1, 0] = t = _within((b * s + f) / e)
     parts[..., 0, 0] = _within((b * t - c) / a)
     return np.asarray(start + parts * ways)

@@ -41,42 +41,19 @@ class Flesh:
         return replace(self, clip=kin)
 
     @cached_property
-    def _own(self) -> tuple[Array, Array, Array, Array]:
-        """Of the clip: (K, P) how deep the pairs may be in each other [m], square of how much nearer they must get to
-        be so deep, and how fast they go apart [m/s]; (K, m, 2, 3) cores."""
+    def _cores(self) -> Array:
+        """(K, m, 2, 3) of the clip; where nothing comes near nobody asks."""
         assert self.clip is not None
-        cores = self.capsules.cores(self.clip)
-        depth, normal, points = self.capsules.nearest(cores, self.pairs)
-        sunk = np.maximum(depth, 0.0) + MARGIN
-        return sunk, np.square(sunk - depth), self._apart(self.clip, self.pairs, normal, points), cores
-
-    @cached_property
-    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
-        """(4, P) each end of the first with each of the second, among the ends of all capsules."""
-        first, second = 2 * self.pairs.T
-        return np.stack((first, first, first + 1, first + 1)), np.stack((second, second + 1, second, second + 1))
-
-    def _may_touch(self, k: int, cores: Array) -> np.ndarray:
-        """The pairs that can be pressed as far as their ends are off the clip: no two of their points get nearer by
-        more than two of their ends do."""
-        if self.clip is None:
-            return np.arange(len(self.pairs))
-        _, least, _, clip = self._own
-        off = (cores - clip[k]).reshape(cores.shape[:-3] + (-1, 3))
-        nearer = off.take(self._ends[0], axis=-2) - off.take(self._ends[1], axis=-2)
-        most = np.einsum("...i,...i->...", nearer, nearer).max(axis=-2)
-        return np.flatnonzero((most > least[k]).reshape(-1, len(self.pairs)).any(axis=0))
-
-    def _apart(self, kin: Kinematics, pairs: np.ndarray, normal: Array, points: Array) -> Array:
-        """(..., len(pairs)) how fast these pairs go apart [m/s]."""
-        return np.asarray(np.einsum("...i,...i->...", normal, self.capsules.relative(points, pairs, kin.V)))
+        return self.capsules.cores(self.clip)
 
     def _shown(self, cores: Array, pairs: np.ndarray, normal: Array, points: Array) -> Array:
         """(..., len(pairs)) smaller mass that the two of these pairs, rods in the air, show along the normal [kg]."""
-        middles = 0.5 * cores.take(pairs, axis=-3).sum(axis=-2)
-        lever = cross(points[..., None, :] - middles, normal[..., None, :])
-        spin = np.einsum("...i,...i->...", lever, lever) / self._gyration[pairs]
-        return np.asarray((self.mass[pairs] / (1.0 + spin)).min(axis=-1))
+        both = cores.take(pairs, axis=-3)
+        way = points[..., None, :] - 0.5 * (both[..., 0, :] + both[..., 1, :])
+        along = np.einsum("...ai,...i->...a", way, normal)
+        spin = (np.einsum("...i,...i->...", way, way) - along * along) / self._gyration[pairs]
+        shown = self.mass[pairs] / (1.0 + spin)
+        return np.minimum(shown[..., 0], shown[..., 1])
 
     @cached_property
     def _gyration(self) -> Array:
@@ -85,33 +62,45 @@ class Flesh:
         return np.asarray(np.einsum("mi,mi->m", long, long) / 12.0 + np.square(self.capsules.radius) / 4.0)
 
     @cached_property
-    def _radii(self) -> Array:
-        """(P, 2) radii of both [m]."""
-        return np.asarray(self.capsules.radius[self.pairs])
+    def _thick(self) -> tuple[Array, Array]:
+        """(P,) how deep pairs are in each other where bone would be on bone, and the radius of the thinner one [m]."""
+        radii = self.capsules.radius[self.pairs]
+        return BONE * radii.sum(axis=1), radii.min(axis=1)
+
+    @cached_property
+    def _reach(self) -> Array:
+        return self.capsules.reach(self.pairs)
 
     def add(self, load: Load, step: Step) -> None:
         """Equal and opposite forces at the point between the two bodies of every pair that is pressed."""
         cores = self.capsules.cores(step.kin)
-        near = self._may_touch(step.k, cores)
+        near = self.capsules.close(cores, self.pairs, self._reach)
         if not len(near):
             return
-        pairs, radii = self.pairs[near], self._radii[near]
-        depth, normal, points = self.capsules.nearest(cores, pairs)
-        sunk = 0.0 if self.clip is None else self._own[0][step.k, near]
-        depth = depth - sunk
-        pressed = depth > 0.0
+        pairs, (room, thin) = self.pairs[near], self._thick
+        own = (None, None) if self.clip is None else (self._cores[step.k], self.clip.V[step.k])
+        depth, normal, points = self.capsules.nearest(_beside(cores, own[0]), pairs)
+        sunk = 0.0 if self.clip is None else np.maximum(depth[1], 0.0) + MARGIN
+        deeper = depth[0] - sunk
+        pressed = deeper > 0.0
         if not pressed.any():
             return
-        apart = self._apart(step.kin, pairs, normal, points)
-        if self.clip is not None:
-            apart = apart - self._own[2][step.k, near]
-        part = np.maximum(depth, 0.0) / np.maximum(BONE * radii.sum(axis=1) - sunk, radii.min(axis=1))
+        moving = self.capsules.relative(points, pairs, _beside(step.kin.V, own[1]))
+        apart = np.einsum("...i,...i->...", normal, moving)
+        apart = apart[0] if self.clip is None else apart[0] - apart[1]
+        part = np.maximum(deeper, 0.0) / np.maximum(room[near] - sunk, thin[near])
         omega, soft = min(self.omega, FASTEST / step.h), min(self.omega * step.h, 1.0)
-        pull = omega * omega * depth / np.maximum(1.0 - part * part, soft)
+        pull = omega * omega * deeper / np.maximum(1.0 - part * part, soft)
         braked = np.minimum(self.loss * pull, FASTEST / step.h) * apart
-        push = self._shown(cores, pairs, normal, points) * (pull - braked)
-        push = np.where(pressed, np.maximum(push, 0.0), 0.0)
-        force = push[..., None] * normal
-        wrench = np.concatenate((cross(points, force), force), axis=-1)
+        push = self._shown(cores, pairs, normal[0], points[0]) * (pull - braked)
+        force = np.where(pressed, np.maximum(push, 0.0), 0.0)[..., None] * normal[0]
+        wrench = np.concatenate((cross(points[0], force), force), axis=-1)
         both = np.concatenate((wrench, -wrench), axis=-2)
         load.wrench = load.wrench + step.spread(self.capsules.bodies[pairs.T].reshape(-1), both)
+
+
+def _beside(now: Array, clip: Array | None) -> Array:
+    """(2, ..., *) what is now (..., *), and in the clip (*): looked at together; (1, ..., *) where that is None."""
+    out = np.empty((1 if clip is None else 2, *now.shape))
+    out[0], out[1:] = now, 0.0 if clip is None else clip
+    return out

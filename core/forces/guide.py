@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ..dynamics import Load, centre
 from ..rotation import Array
 from ..spatial import apply
+from .muscle import pull
 from .step import Step, once, taken
 
 
@@ -40,6 +41,6 @@ class Guide:
         """What holds the weight pulls at all bodies alike, as weight does, and bends nothing; the rest at the base."""
         k, (K, D), kin = step.k, self._laws(step.reference.kicks), step.kin
         now, clip, way = centre(kin), self.clip, self.way
-        off, drift = (clip[i][k] + way[i][k] - now[i] for i in (0, 1))
-        load.wrench += apply(kin.I[..., 3:], (K[k] * off + D[k] * drift)[..., None, :])
+        off, drift = clip[0][k] + way[0][k] - now[0], clip[1][k] + way[1][k] - now[1]
+        load.wrench += pull(kin, K[k] * off + D[k] * drift)
         load.force[..., self.body, 3:] += apply(kin.R[..., self.body, :, :].swapaxes(-1, -2), self.push[k])

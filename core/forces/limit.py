@@ -29,7 +29,7 @@ def torque_function(x: Array, zone: Array, stiffness: Array) -> tuple[Array, Arr
 
 def past(x: Array, low: Array, high: Array) -> Array:
     """How far x lies outside of [low, high], with its sign."""
-    return np.maximum(x - high, 0.0) + np.minimum(x - low, 0.0)
+    return x - np.minimum(np.maximum(x, low), high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class Limit:
 
     def add(self, load: Load, step: Step) -> None:
         """Torque at the deviation as far ahead as `Swift` says, with its tangent as stiffness."""
-        e, rate = (rows(v, self._rows)[..., :3] for v in (step.e, step.e_dot))
+        e, rate = rows(step.e, self._rows)[..., :3], rows(step.e_dot, self._rows)[..., :3]
         part = self._swift.taken(step.h)
         ahead = e + part[0][:, None] * rate
         squares = np.einsum("...i,...i->...", ahead, ahead)
@@ -113,12 +113,12 @@ class Limit:
         if len(bodies):
             # a hinge's angle is e . axis, and its gradient not quite the axis where the joint gives way across it
             u[..., hinges, :] = turned = apply_T(rows(step.rate, bodies, 2), axis)
-            along = e[..., hinges, :] * axis + late[hinges, None] * turned * rate[..., hinges, :]
-            x[..., hinges] = along.sum(axis=-1)
+            later = late[hinges] * np.einsum("...i,...i->...", turned, rate[..., hinges, :])
+            x[..., hinges] = np.einsum("...i,...i->...", e[..., hinges, :], axis) + later
         zone = np.where(x > 0.0, self._zones[0][k], self._zones[1][k])
         x = past(x, self._free[0][k], self._free[1][k])
         off = rows(step.off, self._rows)[..., :3]
-        grows, gained = (np.einsum("...i,...i->...", v, u) for v in (rate, off))
+        grows, gained = np.einsum("...i,...i->...", rate, u), np.einsum("...i,...i->...", off, u)
         speed = before(grows, lag * gained)
         torque, z = pressed(part, x, zone, (self.stiffness, self.damping), speed)
         swirl = np.zeros(z.shape)  # across the cone's radius the torque turns with the joint: else it would swirl

@@ -6,12 +6,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..dynamics import Kinematics, Load, kinematics, with_twist
+from ..lanes import Table, linear
 from ..model import FREE, Model
 from ..reference import Reference
 from ..rotation import Array, skew, vector
 from ..spatial import apply, apply_T
 from .step import INERTIA, Step, once
 
+_LEVER = Table.of(np.pad(-skew(np.eye(3)), ((0, 0), (3, 0), (0, 3))).reshape(3, 36))  # p to what turns add at p
 EASED = 0.05  # chosen: [rad] of a heel's turn in which damping goes over; its stiffness may change at once, at no turn
 
 
@@ -100,14 +102,14 @@ class WorldSpring:
 
     @once
     def _laws(self, kicks: Array) -> tuple[Array, Array]:
-        """(K, m, 2, 2, 6, 6) stiffness and damping, and the impedance that each is in steps (K,) of these lengths [s],
-        without and with heels that give way."""
+        """(K, m, 6, 2, 12) stiffness and damping, each beside the impedance that it is in steps (K,) of these lengths
+        [s], without heels that give way; and what these add to it."""
         h = kicks[:, None, None, None]
         springs = [(self.stiffness, self.damping)]
         if self.heels is not None:
             springs.append(_eased(self.heels, *springs[0]))
-        laws = [np.stack(np.broadcast_arrays(K, INERTIA * h * h * K, D, h * D), axis=-3) for K, D in springs]
-        own, eased = (law.reshape((*law.shape[:-3], 2, 2, 6, 6)) for law in (laws[0], laws[-1]))
+        laws = [np.stack(np.broadcast_arrays(K, INERTIA * h * h * K, D, h * D), axis=-2) for K, D in springs]
+        own, eased = (law.reshape((*law.shape[:-2], 2, 12)) for law in (laws[0], laws[-1]))
         return own, eased - own
 
     def add(self, load: Load, step: Step) -> None:
@@ -118,19 +120,22 @@ class WorldSpring:
             p = p + apply(R, self.points)
         at = to_point(p)
         turn = vector(R @ clip.R[k].swapaxes(-1, -2))
-        e = np.concatenate((turn, p + kin.origin[..., None, :] - clip.position[k]), axis=-1)
+        gained = _gained(step.model, kin, step.passing, step.last, step.h).take(self.bodies, axis=-2)
         e_dot = apply(at, kin.V.take(self.bodies, axis=-2)) - clip.twist[k]
-        law, less = (laws[k] for laws in self._laws(step.reference.kicks))
+        off = np.empty(p.shape[:-1] + (4, 6))  # what each part of a law answers to
+        off[..., 0, :3], off[..., 0, 3:] = turn, p + kin.origin[..., None, :] - clip.position[k]
+        off[..., 2, :] = _less(e_dot, apply(at, gained) - clip.gained[k])
+        off[..., 1::2, :] = -clip.acceleration[k][:, None]
+        laws, eased = self._laws(step.reference.kicks)
+        law = laws[k]
         if self.heels is not None:
             raised = np.einsum("...mi,mi->...m", turn, self.heels.axis[k])
-            eases = np.empty(raised.shape + (2,))
-            eases[..., 0], eases[..., 1] = raised > 0.0, np.minimum(np.maximum(raised / EASED, 0.0), 1.0)
-            law = law + eases[..., None, None, None] * less
-        Z = law[..., 0, 1, :, :] + law[..., 1, 1, :, :]
-        gained = _gained(step.model, kin, step.passing, step.last, step.h).take(self.bodies, axis=-2)
-        e_dot = _less(e_dot, apply(at, gained) - clip.gained[k])
-        f = apply(Z, clip.acceleration[k]) - apply(law[..., 0, 0, :, :], e) - apply(law[..., 1, 0, :, :], e_dot)
-        load.add_body(self.bodies, apply_T(at, f), at.swapaxes(-1, -2) @ Z @ at)
+            eases = np.empty(raised.shape + (1, 2, 1))
+            eases[..., 0, 0, 0], eases[..., 0, 1, 0] = raised > 0.0, np.minimum(np.maximum(raised / EASED, 0.0), 1.0)
+            law = law + eases * eased[k]
+        Z = law[..., 0, 6:] + law[..., 1, 6:]
+        f = apply(law.reshape((*law.shape[:-2], 24)), off.reshape((*p.shape[:-1], 24)))
+        load.add_body(self.bodies, -apply_T(at, f), at.swapaxes(-1, -2) @ Z @ at)
 
 
 def _eased(heels: Heels, *spring: Array) -> tuple[Array, Array]:
@@ -157,8 +162,8 @@ def _gained(model: Model, kin: Kinematics, passing: Kinematics, last: Array, h: 
 def _less(rate: Array, gained: Array) -> Array:
     """`step.before` of turns and travels (..., m, 6), each of them a vector."""
     both = [x.reshape((*x.shape[:-1], 2, 3)) for x in (rate, gained)]
-    size, most = (np.sqrt(np.einsum("...i,...i->...", x, x)) for x in both)
-    part = np.minimum(size / np.maximum(most, 1e-300), 1.0)
+    size, most = [np.einsum("...i,...i->...", x, x) for x in both]
+    part = np.sqrt(np.minimum(size / np.maximum(most, 1e-300), 1.0))
     return np.asarray((both[0] - part[..., None] * both[1]).reshape(rate.shape))
 
 
@@ -170,7 +175,4 @@ def motions(model: Model, reference: Reference) -> tuple[Kinematics, Kinematics]
 
 def to_point(p: Array) -> Array:
     """(..., 6, 6) shared-frame motions to [angular, linear at p]."""
-    out = np.empty(p.shape[:-1] + (6, 6))
-    out[...] = FREE
-    out[..., 3:, :3] = -skew(p)
-    return out
+    return FREE + linear(p, _LEVER).reshape(p.shape[:-1] + (6, 6))

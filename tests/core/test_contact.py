@@ -221,18 +221,15 @@ def test_flesh_brakes_arms_that_swing_together_and_keeps_momentum():
 
 
 def test_pairs_are_left_out_only_where_they_cannot_touch(rng):
-    """What is told from how far their ends are off the clip, against where they are."""
+    """What is told from their middles alone, against where they are."""
     model, place, capsules = two_arms()
-    reference = standing(model, 1, H, place)
-    flesh = Flesh(capsules, capsules.pairs(model), np.ones(2), 30.0, 1.0)
-    flesh = flesh.of_clip(kinematics(model, reference.arrivals()))
-    left_out = []
+    reference, pairs, left_out = standing(model, 1, H, place), capsules.pairs(model), []
     for size in np.linspace(0.0, 2.0, 200):
         turn = multiply(reference.rotation[0], exp(size * rng.normal(size=(model.n, 3))))
-        step = moment_of(model, reference, State(turn, reference.position[0], reference.initial))
-        left_out.append(not len(flesh._may_touch(step.k, capsules.cores(step.kin))))
-        assert not left_out[-1] or capsules.nearest(capsules.cores(step.kin), flesh.pairs)[0][0] <= 0.0
-    assert all(left_out[:5]) and not all(left_out)
+        cores = capsules.cores(kinematics(model, State(turn, reference.position[0], reference.initial)))
+        left_out.append(not len(capsules.close(cores, pairs, capsules.reach(pairs))))
+        assert not left_out[-1] or capsules.nearest(cores, pairs)[0][0] <= 0.0
+    assert any(left_out) and not all(left_out)
 
 
 @pytest.mark.parametrize("along", [0.05, 0.2, 0.4])
