@@ -14,6 +14,8 @@ OVERRIDE = "Choose Object > Library Override > Make first."
 # Above this many vertices a mesh is thinned on a grid before its weights are read one vertex at a time.
 MAX_VERTICES = 30_000
 
+SHARED = 4  # bones that a vertex goes with at most, as game engines have it
+
 # These keep what the animation says as long as it stays within bounds: they shape a motion, they don't own it.
 BOUNDING = {"LIMIT_LOCATION", "LIMIT_ROTATION", "LIMIT_SCALE", "MAINTAIN_VOLUME"}
 
@@ -93,10 +95,13 @@ def _skin(objects, armature, index):
     if not parts:
         return None
     starts = np.cumsum([0] + [len(vertices) for vertices, _, _ in parts])
+    bones, weights = (np.concatenate([moved[k] for _, _, moved in parts]) for k in (0, 1))
     return Skin(
         vertices=np.concatenate([vertices for vertices, _, _ in parts]),
         triangles=np.concatenate([tris + start for (_, tris, _), start in zip(parts, starts, strict=False)]),
-        owner=np.concatenate([owner for _, _, owner in parts]),
+        owner=bones[:, 0],
+        bones=bones,
+        weights=weights,
     )
 
 
@@ -142,7 +147,7 @@ def _bone_socket(rest):
 
 
 def _mesh(mesh_object, index, rigid_owner):
-    """vertices (V, 3) in object space, triangles (M, 3), owner (V,); None for an empty mesh."""
+    """vertices (V, 3) in object space, triangles (M, 3), (bones, weights) (V, SHARED); None for an empty mesh."""
     mesh = mesh_object.data
     mesh.calc_loop_triangles()
     vertices = np.empty((len(mesh.vertices), 3), dtype=np.float32)
@@ -152,10 +157,12 @@ def _mesh(mesh_object, index, rigid_owner):
     mesh.vertices.foreach_get("co", vertices.ravel())
     mesh.loop_triangles.foreach_get("vertices", triangles.ravel())
     kept, triangles = thin(vertices.astype(np.float64), triangles.astype(np.int64), MAX_VERTICES)
-    owner = np.full(len(kept), rigid_owner, dtype=int)
     if index is not None:
-        owner = _heaviest(mesh, [index.get(group.name, -1) for group in mesh_object.vertex_groups], kept)
-    return vertices[kept].astype(np.float64), triangles, owner
+        moved = _weights(mesh, [index.get(group.name, -1) for group in mesh_object.vertex_groups], kept)
+    else:
+        moved = np.full((len(kept), SHARED), -1), np.zeros((len(kept), SHARED))
+        moved[0][:, 0], moved[1][:, 0] = rigid_owner, 1.0
+    return vertices[kept].astype(np.float64), triangles, moved
 
 
 def thin(vertices, triangles, limit):
@@ -180,18 +187,27 @@ def thin(vertices, triangles, limit):
     return kept, triangles[(a != b) & (b != c) & (c != a)]
 
 
-def _heaviest(mesh, bone_of_group, kept):
-    """(K,) for each kept vertex the bone of its largest weight among groups that are bones, or -1."""
+def _weights(mesh, bone_of_group, kept):
+    """(K, SHARED) the bones that move each kept vertex, the heaviest first, -1 for none, and their weights."""
     points = mesh.vertices if len(kept) == len(mesh.vertices) else [mesh.vertices[i] for i in kept.tolist()]
-    known, owner = len(bone_of_group), []
+    groups, weights, counts = [], [], []
     for point in points:
-        best, heaviest = -1, 0.0
-        for entry in point.groups:
-            weight = entry.weight
-            if weight > heaviest and entry.group < known and bone_of_group[entry.group] >= 0:
-                best, heaviest = bone_of_group[entry.group], weight
-        owner.append(best)
-    return np.array(owner, dtype=int)
+        own = point.groups
+        counts.append(len(own))
+        for entry in own:
+            groups.append(entry.group)
+            weights.append(entry.weight)
+    bones = np.array([*bone_of_group, -1], dtype=int)[np.minimum(np.array(groups, dtype=int), len(bone_of_group))]
+    weights, rows = np.array(weights), np.repeat(np.arange(len(counts)), counts)
+    counted = np.flatnonzero((bones >= 0) & (weights > 0.0))
+    counted = counted[np.lexsort((-weights[counted], rows[counted]))]
+    rows = rows[counted]
+    place = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    few = place < SHARED
+    out = np.full((len(kept), SHARED), -1), np.zeros((len(kept), SHARED))
+    for table, values in zip(out, (bones, weights), strict=True):
+        table[rows[few], place[few]] = values[counted[few]]
+    return out
 
 
 # -- who else moves a bone -------------------------------------------------------------------------------------------

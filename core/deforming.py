@@ -41,7 +41,7 @@ def deforming(skeleton: Skeleton, kept: np.ndarray) -> tuple[Skeleton, np.ndarra
         owner = np.full(len(skeleton.names) + 1, -1)
         for b in range(len(skeleton.names)):
             owner[b] = _owner(skeleton, stands, b, index)
-        skin = replace(skin, owner=owner[skin.owner])
+        skin = replace(skin, owner=owner[skin.owner], bones=None if skin.bones is None else owner[skin.bones])
     reduced = Skeleton(
         names=tuple(skeleton.names[b] for b in order),
         parent=np.array([index.get(parent[b], -1) for b in order], dtype=int),

@@ -21,8 +21,7 @@ from .model import Model, State
 from .reference import advance
 from .resample import hermite, rotations
 from .roles import base_role
-from .rotation import Array, cross
-from .spatial import apply
+from .rotation import Array
 from .tuning import brace
 
 TOPPLE = 3.5  # [m/s^2] where limbs prop the body up
@@ -124,7 +123,7 @@ class Ragdoll:
         surface, height = on
         weight = abs(float(actor.gravity[2])) * float(model.inertia[:, 5, 5].sum())
         stiffness = weight / FLOOR_DEPTH
-        floor = Floor(surface.bodies, surface.places, height, stiffness, stiffness * FLOOR_TIME)
+        floor = Floor(surface.skin, height, stiffness, stiffness * FLOOR_TIME)
         capsules = limbs(actor, moving, surface)
         pairs = capsules.pairs(model, [apart(actor, capsules)])
         soft = np.full(len(pairs), weight / FLESH_DEPTH)
@@ -155,9 +154,7 @@ class Ragdoll:
             return False
         several = [np.stack([getattr(s, name) for s in states]) for name in ("rotation", "position", "twist")]
         kin = kinematics(model, State(*several))
-        x = kin.p[:, self.floor.bodies] + apply(kin.R[:, self.floor.bodies], self.floor.points)
-        V = kin.V[:, self.floor.bodies]
-        v = V[..., 3:] + cross(V[..., :3], x)
+        v = self.floor.skin.velocity(kin)
         return bool(np.einsum("tmi,tmi->tm", v, v).max() < STILL**2)
 
 

@@ -14,11 +14,14 @@ class Skin:
 
     vertices: (V, 3) armature space.  triangles: (M, 3) vertex indices.
     owner: (V,) index of the bone that moves the vertex most, -1 where none does.
+    bones, weights: (V, k) the bones that move the vertex, -1 and 0 where there are fewer; None = its owner alone.
     """
 
     vertices: Array
     triangles: np.ndarray
     owner: np.ndarray
+    bones: np.ndarray | None = None
+    weights: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,62 +8,119 @@ import numpy as np
 from . import segments
 from .actor import Actor
 from .forces.ground import tangents
-from .rotation import Array, conjugate, rotate
+from .rotation import Array, conjugate, exp, multiply, rotate
+from .skinning import Skinned
 
 DIRECTIONS, CHUNK = 512, 64  # in which the skin's extent is measured, and so many of them at once
 SHORT = 0.003  # [m] that the chosen points may fall short of it in any of these
+LEAST = 0.02  # part of a point that a body moves from where on it counts
+BENT = 0.8  # [rad] of all joints, to see how skin of several bodies moves
 ACROSS = 16  # directions across a body in which its width is measured
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """m points of the surface.  bodies: (m,) ascending.  places: (m, 3) body frame [m].  held: (m,) bool, of a prop."""
+    """m points of the surface, by ascending body.  held: (m,) bool, of a prop."""
 
-    bodies: np.ndarray
-    places: Array
+    skin: Skinned
     held: np.ndarray
+
+    @property
+    def bodies(self) -> np.ndarray:
+        """(m,) the body that moves each most."""
+        return self.skin.owners
+
+    @property
+    def places(self) -> Array:
+        """(m, 3) where that would have it, body frame [m]."""
+        return np.asarray(self.skin.places[self.skin.first])
 
     @cached_property
     def figure(self) -> "Points":
         """Those of the figure itself, without what its hands hold."""
         own = ~self.held
-        return Points(self.bodies[own], self.places[own], self.held[own])
+        return Points(self.skin.chosen(own), self.held[own])
 
     def world(self, q: Array, p: Array) -> Array:
         """(..., m, 3) for world poses (..., n, 4), (..., n, 3)."""
-        return p[..., self.bodies, :] + rotate(q[..., self.bodies, :], self.places)
+        return self.skin.world(q, p)
 
 
 def points(actor: Actor) -> Points:
-    """As few points of each body's skin as reach as far as that in every direction, within SHORT; a capsule's where a
-    figure has no skin, or on less than half of its bodies.  Else a body without any has no surface: a foot whose boot
-    hangs on the shin.
+    """As few points of each body's skin as reach as far as that in every direction and bend of its joints, within
+    SHORT; a capsule's where a figure has no skin, or on less than half of its bodies.  Else a body without any has no
+    surface: a foot whose boot hangs on the shin.
 
     Bones without mass (twist bones, props) are bodies that follow the clip on what carries them; what stands above the
     pelvis is none.
     """
     around = sphere(DIRECTIONS)
-    skin, masses = actor.skeleton.skin, actor.masses
-    found: dict[int, Array] = {}
-    if skin is not None:
-        home = segments.homes(actor.anatomy, masses.mass > 0.0)
-        home = np.where(_above(actor, home), home, np.arange(len(home)))
-        owner = np.where(skin.owner >= 0, home[skin.owner], -1)
-        for bone in np.unique(owner[owner >= 0]).tolist():
-            own = skin.vertices[owner == bone] - actor.skeleton.head[bone]
-            own = rotate(conjugate(actor.skeleton.rotation[bone]), own * masses.scale) * actor.sign
-            found[bone] = _outermost(own, around)
-    solid = np.flatnonzero(masses.mass > 0.0)
-    bare = [] if 2 * np.isin(solid, list(found)).sum() >= len(solid) else solid.tolist()
-    for bone in bare:
-        if bone not in found:
-            ends = np.stack((np.zeros(3), actor.sign * masses.axis[bone]))
+    masses = actor.masses
+    parts = [] if actor.skeleton.skin is None else _skins(actor, around)
+    solid = np.flatnonzero(masses.mass[actor.order] > 0.0)
+    shown = [int(part.owners[0]) for part in parts]
+    if 2 * np.isin(solid, shown).sum() < len(solid):
+        for body in sorted({*solid.tolist()} - {*shown}):
+            ends = np.stack((np.zeros(3), actor.axis[body]))
             side = np.argmax(around @ ends.T, axis=1)
-            found[bone] = _outermost(ends[side] + masses.radius[bone] * around, around)
-    order = sorted(found, key=lambda bone: int(actor.body[bone]))
-    bones = np.repeat(order, [len(found[bone]) for bone in order]).astype(int)
-    held = segments.homes(actor.anatomy, masses.mass > 0.0)[bones] < 0
-    return Points(actor.body[bones], np.concatenate([found[bone] for bone in order]), held)
+            places = ends[side] + masses.radius[actor.order[body]] * around
+            places = places[_outermost(places[None], around)]
+            parts.append(Skinned.rigid(np.full(len(places), body), places))
+    skin = Skinned.joined(sorted(parts, key=lambda part: int(part.owners[0])))
+    carrier = segments.homes(actor.anatomy, masses.mass > 0.0)
+    return Points(skin, carrier[actor.order[skin.owners]] < 0)
+
+
+def _skins(actor: Actor, around: Array) -> list[Skinned]:
+    """The points of each body that has any skin."""
+    skin, out = _whole(actor), []
+    bent = [skin.world(*pose) for pose in _bends(actor)]
+    alone = np.bincount(skin.points) == 1
+    for body in np.unique(skin.owners):
+        own = np.flatnonzero(skin.owners == body)
+        poses = zip(bent[:1] if alone[own].all() else bent, _bends(actor), strict=False)
+        seen = [rotate(conjugate(q[body]), places[own] - p[body]) for places, (q, p) in poses]
+        out.append(skin.chosen(own[_outermost(np.array(seen), around)]))
+    return out
+
+
+def _whole(actor: Actor) -> Skinned:
+    """All points of the skin that a body moves, each by the bodies that have LEAST of it or more."""
+    skin, skeleton, n = actor.skeleton.skin, actor.skeleton, len(actor.names)
+    assert skin is not None
+    bones = skin.owner[:, None] if skin.bones is None else skin.bones
+    weights = np.ones(bones.shape) if skin.weights is None else skin.weights
+    home = segments.homes(actor.anatomy, actor.masses.mass > 0.0)
+    home = np.where(_above(actor, home), home, np.arange(len(home)))
+    bodies = np.where(bones >= 0, actor.body[home[bones]], -1)
+    point, column = np.nonzero(bodies >= 0)
+    keys, which = np.unique(point * n + bodies[point, column], return_inverse=True)
+    shares = np.bincount(which.reshape(-1), weights[point, column], minlength=len(keys))
+    point, body = np.divmod(keys, n)
+    order = np.lexsort((-shares, point))
+    point, body, share = point[order], body[order], shares[order]
+    first = np.diff(point, prepend=-1) > 0
+    kept = first | (share >= LEAST * np.bincount(point, share)[point])
+    point, body, share = point[kept], body[kept], share[kept]
+    bone, vertices = actor.order[body], skin.vertices[point]
+    places = rotate(conjugate(skeleton.rotation[bone]), (vertices - skeleton.head[bone]) * actor.masses.scale)
+    return Skinned(np.flatnonzero(first[kept]), body, actor.sign * places, share / np.bincount(point, share)[point])
+
+
+def _bends(actor: Actor) -> list[tuple[Array, Array]]:
+    """World poses (n, 4), (n, 3) at rest and with all joints bent BENT, about each axis both ways."""
+    rest, head = actor.skeleton.rotation[actor.order], actor.skeleton.head[actor.order] * actor.masses.scale
+    head, out = actor.sign * head, []
+    for turn in (np.zeros(3), *(BENT * np.concatenate((np.eye(3), -np.eye(3))))):
+        q, p = rest.copy(), head.copy()
+        turned = np.tile(exp(np.zeros(3)), (len(rest), 1))
+        for i, above in enumerate(actor.parent):
+            if above >= 0:
+                turned[i] = multiply(turned[above], exp(turn))
+                p[i] = p[above] + rotate(turned[above], head[i] - head[above])
+                q[i] = multiply(turned[i], rest[i])
+        out.append((q, p))
+    return out
 
 
 def _above(actor: Actor, home: np.ndarray) -> np.ndarray:
@@ -77,17 +134,18 @@ def _above(actor: Actor, home: np.ndarray) -> np.ndarray:
     return out
 
 
-def _outermost(places: Array, around: Array) -> Array:
-    """(m, 3) of the places (V, 3): one after the other the one that most sticks out of those before; around: (D, 3)."""
+def _outermost(places: Array, around: Array) -> np.ndarray:
+    """(m,) indices of the places (P, V, 3) in several poses: one after the other the one that most sticks out of those
+    before, in any of them; around: (D, 3)."""
     parts = np.array_split(around, -(-len(around) // CHUNK))
-    places = places[np.unique(np.concatenate([np.argmax(part @ places.T, axis=1) for part in parts]))]
-    reach = around @ places.T
+    found = np.unique([np.argmax(part @ own.T, axis=1) for own in places for part in parts])
+    reach = (around @ places[:, found].swapaxes(-1, -2)).reshape(-1, len(found))
     whole, chosen = reach.max(axis=1), [int(np.argmax(reach[0]))]
     short = whole - reach[:, chosen[0]]
     while short.max() > SHORT:
         chosen.append(int(np.argmax(reach[np.argmax(short)])))
         short = np.minimum(short, whole - reach[:, chosen[-1]])
-    return places[sorted(chosen)]
+    return found[sorted(chosen)]
 
 
 def thickness(actor: Actor, points: Points) -> Array:

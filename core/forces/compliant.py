@@ -33,14 +33,14 @@ CLOSE = 1e-3  # change of the velocity of contacts in a round [m/s] at which the
 
 @dataclass(frozen=True, eq=False)
 class Touching:
-    """c contacts.  first, second: (c,) bodies, -1 = the world.  at: (..., c, 3) where, shared frame [m].
+    """c contacts.  side: (c, n) how much each body goes with the first side, less than 0 with the second: 1 and -1 of
+    two bodies, or the shares of what touches the world.  at: (..., c, 3) where, shared frame [m].
 
     frame: (..., c, 3, 3) rows normal (from the second to the first) and two tangents.  depth: (..., c) [m].
     stiffness [N/m], damping [N s/m], friction: (c,).
     """
 
-    first: np.ndarray
-    second: np.ndarray
+    side: Array
     at: Array
     frame: Array
     depth: Array
@@ -70,13 +70,12 @@ class Compliant:
         model, kin = step.model, step.kin
         c = _joined(parts, step.e.shape[:-2])
         H, C = equations(model, step.passing, load)
-        taking = np.unique(np.concatenate((c.first, c.second[c.second >= 0])))
-        side = _sides(c, taking)
+        taking = np.flatnonzero(c.side.any(axis=0))
         moves = model.ancestor[taking][:, model.dof_body]
         J = moves[:, None, :] * kin.axes(model.entries).swapaxes(-1, -2)[..., None, :, :]
         free = ahead(model, kin, step.passing, load.prescribed, step.h)[..., taking, :]
         if np.isfinite(H).all() and np.isfinite(C).all() and np.isfinite(free).all():  # else the simulator says where
-            problem = Problem(c, side, c.frame @ to_point(c.at)[..., 3:, :], J, free, step.h)
+            problem = Problem(c, c.side[:, taking], c.frame @ to_point(c.at)[..., 3:, :], J, free, step.h)
             add_wrenches(load, step, taking, problem.solve(H, joint_forces(model, load) - C))
 
 
@@ -84,11 +83,6 @@ def _product(a: Array, b: Array) -> Array:
     """a @ b in slices of rows too small for a library to start threads: on busy cores these wait for each other."""
     slices = -(-a.shape[-2] * a.shape[-1] * b.shape[-1] // SMALL)
     return a @ b if slices == 1 else np.concatenate([part @ b for part in np.array_split(a, slices, axis=-2)], axis=-2)
-
-
-def _sides(c: Touching, taking: np.ndarray) -> Array:
-    """(c, m) 1 where body `taking` (m,) is a contact's first, -1 where it is its second."""
-    return (c.first[:, None] == taking).astype(float) - (c.second[:, None] == taking)
 
 
 def _joined(parts: Sequence[Touching], batch: tuple[int, ...]) -> Touching:
@@ -108,7 +102,7 @@ def _joined(parts: Sequence[Touching], batch: tuple[int, ...]) -> Touching:
 class Problem:
     """Contacts c of m bodies in one step.
 
-    side: (c, m) as in `_sides`.  reach: (..., c, 3, 6) from the motion of the first body against the second to the
+    side: (c, m) as in `Touching`.  reach: (..., c, 3, 6) from the motion of the first body against the second to the
     velocity along the frame's rows.  J: (..., m, 6, nv) bodies' motions by degree of freedom.  free: (..., m, 6)
     motions at the end of the step for accelerations of zero.  h: [s].
     """

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from ..rotation import Array, cross
-from ..spatial import apply
+from ..skinning import Skinned
 from .compliant import Touching
 from .step import Step
 
@@ -16,14 +16,13 @@ FRAME = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 
 @dataclass(frozen=True, eq=False)
 class Floor:
-    """A source of `Compliant`: a plane that holds up m points of bodies.
+    """A source of `Compliant`: a plane that holds up m points of a skin.
 
-    bodies: (m,).  points: (m, 3) body frame [m].  height: of the floor [m].  stiffness [N/m], damping [N s/m]: of each
-    point.  friction: coefficient.
+    A point of several bodies moves as the bodies' shares of it say, and they share its force alike.
+    height: of the floor [m].  stiffness [N/m], damping [N s/m]: of each point.  friction: coefficient.
     """
 
-    bodies: np.ndarray
-    points: Array
+    skin: Skinned
     height: float
     stiffness: float = 1e5
     damping: float = 3e3
@@ -33,21 +32,20 @@ class Floor:
         """Every point that is near the floor in any member of the batch."""
         kin = step.kin
         floor = self.height - kin.origin[..., None, 2]
-        z = kin.p[..., self.bodies, 2] + np.einsum("...mi,mi->...m", kin.R[..., self.bodies, 2, :], self.points)
-        near = np.flatnonzero(np.any((z < floor + self._reach(step)).reshape(-1, len(self.bodies)), axis=0))
+        low = self.skin.heights(kin) < floor + self._reach(step)
+        near = np.flatnonzero(np.any(low.reshape(-1, low.shape[-1]), axis=0))
         if not len(near):
             return None
-        bodies = self.bodies[near]
-        x = kin.p[..., bodies, :] + apply(kin.R[..., bodies, :, :], self.points[near])
-        one = np.ones(len(near))
-        return Touching(bodies, np.full(len(near), -1), x, np.broadcast_to(FRAME, x.shape + (3,)), floor - x[..., 2],
+        skin = self.skin.chosen(near)
+        x, one = skin.at(kin), np.ones(len(near))
+        return Touching(skin.shares(step.model.n), x, np.broadcast_to(FRAME, x.shape + (3,)), floor - x[..., 2],
                         self.stiffness * one, self.damping * one, self.friction * one)  # fmt: skip
 
     @cached_property
     def span(self) -> Array:
         """(n,) [m] how far from its origin a body's points lie at most, for all bodies up to the last that has any."""
-        out = np.zeros(int(self.bodies.max()) + 1)
-        np.maximum.at(out, self.bodies, np.linalg.norm(self.points, axis=-1))
+        out = np.zeros(int(self.skin.bodies.max()) + 1)
+        np.maximum.at(out, self.skin.bodies, np.linalg.norm(self.skin.places, axis=-1))
         return out
 
     def _reach(self, step: Step) -> Array:
@@ -55,4 +53,5 @@ class Floor:
         V, n = step.kin.V[..., : len(self.span), :], len(self.span)
         down = -V[..., 5] - cross(V[..., :3], step.kin.p[..., :n, :])[..., 2]
         turning = np.sqrt(np.einsum("...i,...i->...", V[..., :3], V[..., :3]))
-        return (1.5 * step.h * (np.maximum(down, 0.0) + turning * self.span) + NEAR)[..., self.bodies]
+        fall = 1.5 * step.h * (np.maximum(down, 0.0) + turning * self.span) + NEAR
+        return self.skin.blended(fall[..., self.skin.bodies, None])[..., 0]

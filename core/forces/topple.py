@@ -6,12 +6,13 @@ simulated one does, exactly level on stops and friction, is an accident of its s
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ..dynamics import Kinematics, Load, centre
 from ..rotation import Array
-from ..spatial import apply
+from ..skinning import Skinned
 from .coulomb import APART
 from .floor import Floor
 from .medium import Field
@@ -46,12 +47,15 @@ class Topple:
             way, low = self.way(step.kin)[..., None, :], self.floor.height + self.lying[:, None]
             Field(lambda places, t: self.pull(places[..., 2:] - low, t) * way).add(load, step)
 
+    @cached_property
+    def _holding(self) -> Skinned:
+        return self.floor.skin.chosen(self.stands)
+
     def way(self, kin: Kinematics) -> Array:
         """(..., 3) horizontal, 1 long at most: from the weight to where what holds the body up ends soonest."""
         floor = self.floor
         weight = centre(kin)[0] - kin.origin
-        bodies, points = floor.bodies[self.stands], floor.points[self.stands]
-        x = kin.p[..., bodies, :] + apply(kin.R[..., bodies, :, :], points)
+        x = self._holding.at(kin)
         high = x[..., 2] + kin.origin[..., None, 2] - floor.height
         on = np.asarray(high < TOUCHES)
         near = np.flatnonzero(on.reshape(-1, on.shape[-1]).any(axis=0))  # in any member of the batch

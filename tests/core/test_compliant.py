@@ -12,6 +12,7 @@ from core.model import FREE, Model, State
 from core.reference import build, to_world
 from core.rotation import cross, exp
 from core.simulate import Run, moment, simulate
+from core.skinning import Skinned
 from core.spatial import inertia
 
 from .chains import still
@@ -25,7 +26,7 @@ MASS, G = 75.0, 9.81
 
 
 def floor(**settings):
-    return Floor(np.zeros(8, dtype=int), CORNERS, 0.0, **settings)
+    return Floor(Skinned.rigid(np.zeros(8, dtype=int), CORNERS), 0.0, **settings)
 
 
 def tilted(degrees):

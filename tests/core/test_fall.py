@@ -20,6 +20,7 @@ from core.resample import hermite, rotations
 from core.rotation import conjugate, exp, multiply, rotate, to_matrix
 from core.simulate import Run, simulate
 from core.situation import named
+from core.skinning import Skinned
 from core.stage import UNCAUGHT
 
 from .figures import DOG, build
@@ -155,7 +156,8 @@ def test_a_sword_falls_with_the_hand_and_stays_above_the_floor():
 def test_what_is_flat_is_no_thicker_than_that(actor):
     points = touch.points(actor)
     chest = actor.first("chest")
-    flat = replace(points, places=points.places * np.where(np.arange(3) == 2, 0.3, 1.0))
+    thinner = points.skin.places * np.where(np.arange(3) == 2, 0.3, 1.0)
+    flat = replace(points, skin=replace(points.skin, places=thinner))
     whole, thin = touch.thickness(actor, points), touch.thickness(actor, flat)
     assert thin[chest] == pytest.approx(0.3 * whole[chest], rel=0.05)
 
@@ -190,7 +192,7 @@ def test_what_is_propped_up_topples_where_its_support_ends_soonest():
     """A box 0.6 m wide and 0.4 m deep: across its depth, to where the weight is, or where the blow went if it is in the
     middle, or to one side all the same; nowhere in the air; what doesn't hold it up doesn't count."""
     model, out = box(), np.array([[0.0, 3.0, -0.1]])
-    floor = Floor(np.zeros(9, dtype=int), np.concatenate((CORNERS, out)), 0.0)
+    floor = Floor(Skinned.rigid(np.zeros(9, dtype=int), np.concatenate((CORNERS, out))), 0.0)
     holds = np.arange(9) < 8
     ways = ((1.0, 0.0, 0.0), 1.0, 0.7), ((0.6, 0.8, 0.0), 1.0, 0.98), ((0.6, -0.8, 0.0), -1.0, 0.98)
     for blow, side, least in ways:

@@ -62,10 +62,10 @@ class Beside:
         assert np.ptp(q, axis=0).max() < 1e-9, "what is above the pelvis goes straight on"
         self.q, self.p, self.v = q[0], p, np.diff(p, axis=0) / STEP
         names, joints = (tuple(getattr(model, name)[i] for i in own) for name in ("names", "joints"))
-        floor, held = stage.ragdoll.floor, np.isin(stage.ragdoll.floor.bodies, own)
+        floor, held = stage.ragdoll.floor, np.isin(stage.ragdoll.floor.skin.bodies, own)
         start = self._alone(state, rotate(self.q, state.twist[model.parent[base], 3:]))
         body = Model(names, parent, joints, model.inertia[own])
-        points = floor.height, floor.friction, np.searchsorted(own, floor.bodies[held]), floor.points[held]
+        points = floor.height, floor.friction, np.searchsorted(own, floor.skin.bodies[held]), floor.skin.places[held]
         self.twin = Twin(body, start, stage.actor.gravity, timestep=STEP, floor=points)
         self.twin.put(start)
 

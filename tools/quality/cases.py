@@ -48,7 +48,7 @@ def load(source):
     kept = np.load(source.file)
     skin = None
     if "skin_vertices" in kept:
-        skin = Skin(*(kept["skin_" + name] for name in ("vertices", "triangles", "owner")))
+        skin = Skin(**{name.removeprefix("skin_"): kept[name] for name in kept if name.startswith("skin_")})
     fields = (kept[name] for name in ("parent", "head", "tail", "rotation", "deform"))
     skeleton = Skeleton(tuple(kept["names"].tolist()), *fields, skin)
     timed = ("frames", "rotation", "position", "object_rotation", "object_position")

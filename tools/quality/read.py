@@ -15,6 +15,7 @@ from .. import extension, installed
 from . import corpus
 
 RATE = 60.0  # samples per second
+SKIN = ("vertices", "triangles", "owner", "bones", "weights")
 
 
 def main(data):
@@ -52,7 +53,7 @@ def read(bpy, data, source):
     skin = skeleton.skin
     out = {name: getattr(skeleton, name) for name in ("names", "parent", "head", "tail", "rotation", "deform")}
     if skin is not None:
-        out |= {"skin_" + name: getattr(skin, name) for name in ("vertices", "triangles", "owner")}
+        out |= {"skin_" + name: getattr(skin, name) for name in SKIN}
     timed = ("fps", "frames", "rotation", "position", "object_rotation", "object_position", "scale")
     return out | {"clip_" + name: getattr(clip, name) for name in timed}
 
