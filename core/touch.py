@@ -11,10 +11,10 @@ from .forces.ground import tangents
 from .rotation import Array, conjugate, exp, multiply, rotate
 from .skinning import Skinned
 
-DIRECTIONS, CHUNK = 512, 64  # in which the skin's extent is measured, and so many of them at once
+DIRECTIONS, CHUNK = 1024, 64  # in which the skin's extent is measured, and so many of them at once
 SHORT = 0.003  # [m] that the chosen points may fall short of it in any of these
 LEAST = 0.02  # part of a point that a body moves from where on it counts
-BENT = 0.8  # [rad] of all joints, to see how skin of several bodies moves
+BENT = 1.6  # [rad] of all joints, to see how skin of several bodies moves
 ACROSS = 16  # directions across a body in which its width is measured
 
 
@@ -64,6 +64,7 @@ def points(actor: Actor) -> Points:
             ends = np.stack((np.zeros(3), actor.axis[body]))
             side = np.argmax(around @ ends.T, axis=1)
             places = ends[side] + masses.radius[actor.order[body]] * around
+            places = places[_extreme(places, around)]
             places = places[_outermost(places[None], around)]
             parts.append(Skinned.rigid(np.full(len(places), body), places))
     skin = Skinned.joined(sorted(parts, key=lambda part: int(part.owners[0])))
@@ -72,16 +73,25 @@ def points(actor: Actor) -> Points:
 
 
 def _skins(actor: Actor, around: Array) -> list[Skinned]:
-    """The points of each body that has any skin."""
-    skin, out = _whole(actor), []
-    bent = [skin.world(*pose) for pose in _bends(actor)]
-    alone = np.bincount(skin.points) == 1
+    """The points of each body that has any skin; what is its own alone lies in it the same in every pose."""
+    skin, poses, out = _whole(actor), _bends(actor), []
+    single = np.bincount(skin.points) == 1
     for body in np.unique(skin.owners):
-        own = np.flatnonzero(skin.owners == body)
-        poses = zip(bent[:1] if alone[own].all() else bent, _bends(actor), strict=False)
-        seen = [rotate(conjugate(q[body]), places[own] - p[body]) for places, (q, p) in poses]
-        out.append(skin.chosen(own[_outermost(np.array(seen), around)]))
+        own = [np.flatnonzero((skin.owners == body) & (single == alone)) for alone in (True, False)]
+        found: list[np.ndarray] = []
+        for which, several in zip(own, (poses[:1], poses), strict=True):
+            seen = [_seen(skin.chosen(which), body, pose) for pose in several if len(which)]
+            found += [which[_extreme(places, around)] for places in seen]
+        which = np.unique(np.concatenate(found))
+        some = skin.chosen(which)
+        out.append(some.chosen(_outermost(np.array([_seen(some, body, pose) for pose in poses]), around)))
     return out
+
+
+def _seen(skin: Skinned, body: int, pose: tuple[Array, Array]) -> Array:
+    """(m, 3) where points are in a world pose (n, 4), (n, 3), frame of a body."""
+    q, p = pose
+    return rotate(conjugate(q[body]), skin.world(q, p) - p[body])
 
 
 def _whole(actor: Actor) -> Skinned:
@@ -134,18 +144,22 @@ def _above(actor: Actor, home: np.ndarray) -> np.ndarray:
     return out
 
 
+def _extreme(places: Array, around: Array) -> np.ndarray:
+    """Indices of the places (V, 3) that are outermost in any of the directions (D, 3)."""
+    parts = np.array_split(around, -(-len(around) // CHUNK))
+    return np.unique([np.argmax(part @ places.T, axis=1) for part in parts])
+
+
 def _outermost(places: Array, around: Array) -> np.ndarray:
     """(m,) indices of the places (P, V, 3) in several poses: one after the other the one that most sticks out of those
     before, in any of them; around: (D, 3)."""
-    parts = np.array_split(around, -(-len(around) // CHUNK))
-    found = np.unique([np.argmax(part @ own.T, axis=1) for own in places for part in parts])
-    reach = (around @ places[:, found].swapaxes(-1, -2)).reshape(-1, len(found))
+    reach = (around @ places.swapaxes(-1, -2)).reshape(-1, places.shape[1])
     whole, chosen = reach.max(axis=1), [int(np.argmax(reach[0]))]
     short = whole - reach[:, chosen[0]]
     while short.max() > SHORT:
         chosen.append(int(np.argmax(reach[np.argmax(short)])))
         short = np.minimum(short, whole - reach[:, chosen[-1]])
-    return found[sorted(chosen)]
+    return np.array(sorted(chosen))
 
 
 def thickness(actor: Actor, points: Points) -> Array:

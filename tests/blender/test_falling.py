@@ -15,6 +15,7 @@ GAME = "1_game_characters/"
 RIGS = {
     "demo": (None, None, 1.75),
     "kaykit": (GAME + "kaykit/manny_med_mod.gltf", GAME + "kaykit/Med_MovementBasic.glb", 1.75),
+    "knight": (GAME + "quaternius/KnightCharacter.glb", None, 1.75),
     "wolf": ("3_odd_rigs/quaternius_Wolf.glb", None, 0.8),
 }
 

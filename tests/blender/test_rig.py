@@ -211,6 +211,9 @@ def test_owner_is_the_heaviest_bone_group(fresh_scene):
     skin = rig.read(bpy.context, armature).skin
     assert skin.owner.tolist() == [0, 0, 1, 0, -1, -1, -1, -1]
     assert len(skin.triangles) == 12
+    assert skin.bones[:, :2].tolist() == [[0, 1], [0, -1], [1, 0], [0, -1], *([[-1, -1]] * 4)]
+    np.testing.assert_allclose(skin.weights[:4, :2], [[1, 0.4], [1, 0], [0.6, 0.2], [0.2, 0]], atol=1e-6)
+    assert (skin.bones[:, 2:] == -1).all() and not skin.weights[:, 2:].any()
 
 
 def test_a_mirrored_part_has_its_faces_outward(fresh_scene):

@@ -1,5 +1,7 @@
 """The deforming bones of control rigs as a body: a small rig with mechanism between them."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from core.deforming import deforming
@@ -75,3 +77,7 @@ def test_the_skin_of_mechanism_goes_to_the_bone_that_carries_it():
     body, _ = deforming(whole, whole.deform)
     carried = [body.names[i] if i >= 0 else "" for i in body.skin.owner]
     assert carried == ["DEF-hand", "DEF-hand", "", ""]
+    assert body.skin.bones is None
+    mixed = replace(whole.skin, bones=np.stack((owner, np.roll(owner, 1)), axis=-1), weights=np.full((4, 2), 0.5))
+    body, _ = deforming(replace(whole, skin=mixed), whole.deform)
+    assert np.array_equal(body.skin.bones, np.stack((body.skin.owner, np.roll(body.skin.owner, 1)), axis=-1))
