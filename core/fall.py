@@ -206,6 +206,6 @@ def _reaction(stage: Falling, clip: Clip, times: Array, states: list[State], sub
         travel=position - hermite(clip.times, own_position, times),
         moving=stage.moving,
         substeps=substeps,
-        rest=(rotation[-1], position[-1]),
+        fell=(rotation, position),
         warnings=tuple(stage.warnings),
     )

@@ -13,7 +13,7 @@ from .footing import Footing
 from .hanging import Hung
 from .model import Model
 from .reference import to_joints, to_world
-from .resample import hermite
+from .resample import hermite, rotations
 from .rotation import Array, exp, multiply, unwound
 from .skeleton import Clip
 
@@ -35,8 +35,8 @@ class Reaction:
     travel: (K + 1, n, 3) displacement of the joint, parent frame [m], besides the footing's.  moving: (n,) bodies that
     may deviate.  footing: where weight and feet are led; None where legs stay on the clip.
     parts: reactions of which this one consists, if it does; they follow each other.
-    rest: joint poses (n, 4), (n, 3) [m] in which the body stays from times[-1] on, whatever the clip does; None = it
-    returns.
+    fell: joint poses (K + 1, n, 4), (K + 1, n, 3) [m] of a body that falls, whatever the clip does between its
+    samples; it stays in the last ones.  None = it returns.
     then: what takes the body over afterwards, see `handover`; None = nothing.
     hung: how arms turn besides that hang on a pose which is held (not counted in substeps); None = none does.
     """
@@ -53,10 +53,15 @@ class Reaction:
     substeps: int
     footing: Footing | None = None
     parts: tuple["Reaction", ...] = ()
-    rest: tuple[Array, Array] | None = None
+    fell: tuple[Array, Array] | None = None
     then: Then | None = None
     hung: Hung | None = None
     warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def rest(self) -> tuple[Array, Array] | None:
+        """Joint poses (n, 4), (n, 3) [m] in which the body stays from times[-1] on; None = it returns."""
+        return None if self.fell is None else (self.fell[0][-1], self.fell[1][-1])
 
     @property
     def start(self) -> float:
@@ -165,9 +170,9 @@ class Reaction:
         q, p = multiply(q, exp(turn)), p + travel
         if self.hung is not None:
             q = multiply(q, exp(self.weights[:, None] * self.hung.turned(times)))
-        if self.rest is not None:
-            later = times >= self.times[-1]
-            q[later], p[later] = self.rest
+        if self.fell is not None and (later := times > self.start).any():
+            q[later] = rotations(self.times, self.fell[0], times[later])
+            p[later] = hermite(self.times, self.fell[1], times[later])
         return q, p
 
     def peaks(self) -> dict[str, float]:
@@ -197,5 +202,5 @@ def together(parts: Sequence[Reaction]) -> Reaction:
         warnings=tuple(dict.fromkeys(text for part in parts for text in part.warnings)),
         footing=None,
         parts=tuple(own for part in parts for own in part.parts or (part,)),
-        rest=parts[-1].rest,
+        fell=parts[-1].fell,
     )

@@ -86,6 +86,16 @@ def test_it_stays_while_the_clip_walks_on(fallen, clip):
     assert np.ptp(own[later], axis=0).max() > 0.1, "the clip does move"
 
 
+def test_a_clip_that_stops_between_its_samples_does_not_show(fallen, clip):
+    """A fall is its own motion: a frame that the clip shows otherwise than its even samples did moves nothing."""
+    k = int(np.searchsorted(clip.times, fallen.start + 0.5))
+    rotation = clip.rotation.copy()
+    rotation[k] = multiply(rotation[k], exp(np.array([0.0, 0.0, 0.1])))
+    other = replace(clip, rotation=rotation)
+    for mine, theirs in zip(fallen.poses(clip), fallen.poses(other), strict=True):
+        np.testing.assert_allclose(mine[k - 2 : k + 3], theirs[k - 2 : k + 3], atol=1e-9)
+
+
 def test_it_starts_from_the_clip(fallen, clip):
     assert np.abs(fallen.turn[0]).max() < 1e-9 and np.abs(fallen.travel[0]).max() < 1e-9
     before = clip.times <= fallen.start

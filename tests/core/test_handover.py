@@ -109,7 +109,7 @@ def test_a_get_up_that_hangs_in_the_air_is_set_down_and_a_leap_is_not(actor, cli
     high = places[..., 2].min(axis=-1) - floats.then.ground
     assert high.max() == pytest.approx(9.81 * 0.25**2 / 2.0, abs=0.02), "the leap"
     assert high[: -len(leap) - 6].max() < 0.02
-    walks = hand_over(replace(fallen, rest=None), clip, [moved(lift)], SECONDS, 0.0)
+    walks = hand_over(replace(fallen, fell=None), clip, [moved(lift)], SECONDS, 0.0)
     assert not any("floats" in text for text in walks.warnings)
 
 
