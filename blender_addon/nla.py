@@ -13,7 +13,10 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..core.errors import CoreError
+from ..core.rotation import Array
 from . import actions
 from .actions import Channel
 
@@ -127,6 +130,23 @@ def strip_range(action: Any, slot: Any, extrapolation: str, span: tuple[float, f
     start = math.floor(min(first, span[0])) - BEFORE if widen_start else first
     end = math.ceil(max(last, span[1])) + AFTER if widen_end else last
     return start, end if end > start else start + 1.0, widen_start or widen_end
+
+
+def plain(strip: Any) -> bool:
+    """Whether a strip plays its action over all below it as it is, or is muted: nothing bends its time or blends it."""
+    if strip.type != "CLIP" or strip.action is None:
+        return False
+    bent = strip.use_reverse or strip.use_animated_influence or strip.use_animated_time or len(strip.modifiers)
+    blends = strip.blend_type != "REPLACE" or strip.use_auto_blend or strip.blend_in or strip.blend_out
+    return bool(strip.mute or (strip.repeat == strip.scale == 1.0 and not bent and not blends))
+
+
+def played(strip: Any, frames: Array) -> tuple[np.ndarray, Array]:
+    """Whether a plain strip, alone on its track, acts at the frames (T,) of the scene, and the action's frames then."""
+    start, end = strip.frame_start, strip.frame_end
+    acts = (frames >= start) & (frames <= end)
+    acts |= (frames > end) & (strip.extrapolation != "NOTHING") | (frames < start) & (strip.extrapolation == "HOLD")
+    return acts & (not strip.mute), np.clip(frames, start, end) - start + strip.action_frame_start
 
 
 def new_track(anim: Any, name: str, after: Any = None) -> Any:

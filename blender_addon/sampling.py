@@ -1,8 +1,9 @@
 """A rig's channels and bone matrices at any frames, from its f-curves alone or from the evaluated scene.
 
-Two ways give the same numbers.  Where an active action alone moves the armature, its f-curves are sampled in bulk and
-posed by `fk`; the scene is not touched.  Everything else (strips, constraints, drivers, animated parents, shear) is
-read from the evaluated scene, frame by frame, and the current frame and the stored pose are put back.
+Two ways give the same numbers.  Where an active action alone moves the armature, or strips that play theirs as they are
+(an action that was pushed down), their f-curves are sampled in bulk and posed by `fk`; the scene is not touched.
+Everything else (strips that blend, constraints, drivers, animated parents, shear) is read from the evaluated scene,
+frame by frame, and the current frame and the stored pose are put back.
 """
 
 import contextlib
@@ -10,7 +11,7 @@ import contextlib
 import numpy as np
 
 from ..core.progress import run
-from . import actions, curves, fk, source, timing
+from . import actions, curves, fk, nla, source, timing
 from .channels import Channels, rotation_property
 
 # Pose and object properties by their RNA names: (field of `Channels`, width).
@@ -21,6 +22,9 @@ BONE = {
     "rotation_euler": ("euler", 3),
     "rotation_axis_angle": ("axis_angle", 4),
 }
+# What the NLA gives them where no strip acts; RNA says (0, 0, 1, 0) of axes and angles, but that isn't what is shown.
+DEFAULTS = {"location": (0.0,) * 3, "scale": (1.0,) * 3, "rotation_quaternion": (1.0, 0.0, 0.0, 0.0)}
+DEFAULTS |= {"rotation_euler": (0.0,) * 3, "rotation_axis_angle": (0.0,) * 4}
 
 
 def sample(context, armature, skeleton, frames):
@@ -53,7 +57,10 @@ def sample_curves(context, armature, skeleton, frames):
     """As `sample`, from the f-curves alone; `fk.InexactError` where they do not tell."""
     parents = _require_plain(context, armature)
     channels = stored_channels(armature, skeleton.names, frames)
-    _fill(channels, armature, [c for c in source.curves_in_force(armature) if actions.evaluates(c)])
+    if source.alone(armature):
+        _fill(channels, armature, [c for c in source.curves_in_force(armature) if actions.evaluates(c)])
+    else:
+        _fill_from_strips(channels, armature, source.stacked(armature))
     matrices = fk.pose(fk.rest(armature, skeleton.names), channels)
     return matrices, parents @ fk.object_basis(channels), channels
 
@@ -72,7 +79,7 @@ def _require_plain(context, armature):
     data = armature.animation_data
     if data is not None and not all(actions.is_setting(driver.data_path) for driver in data.drivers):
         raise fk.InexactError("drivers")
-    if not source.alone(armature):
+    if not source.alone(armature) and source.stacked(armature) is None:
         raise fk.InexactError("NLA strips")
     return still_carrier(armature)
 
@@ -138,8 +145,27 @@ def action_channels(armature, names, action, slot, frames):
     return channels, {(bone, rna) for bone, rna in pairs if bone is not None}
 
 
-def _fill(channels, armature, animated):
-    """Write the f-curves' values into the channels they drive; InexactError for those that move the rig otherwise."""
+def _fill_from_strips(channels, armature, strips):
+    """Write what plain strips play into the channels: the topmost that acts is seen; what none does, even what only
+    muted ones key, has its default."""
+    played = [[c for c in actions.curves_of(s.action, actions.slot_of(s)) if actions.evaluates(c)] for s in strips]
+    keyed = [actions.channels_of(animated) for animated in played]
+    if any(map(nla.missing_quaternions, keyed)):
+        raise fk.InexactError("quaternions that are keyed in part")
+    index = {name: i for i, name in enumerate(channels.names)}
+    for channel in set().union(*keyed):
+        slot = slot_of(channels, armature, index, channel)
+        if slot is not None:
+            slot[...] = DEFAULTS[actions.bone_and_property(channel.path)[1]][channel.index]
+    for strip, animated in zip(strips, played, strict=True):
+        _fill(channels, armature, animated, *nla.played(strip, channels.frames))
+
+
+def _fill(channels, armature, animated, acts=True, frames=None):
+    """Write the f-curves' values into the channels they drive; InexactError for those that move the rig otherwise.
+
+    acts: (T,) bool, the moments at which they do.  frames: (T,) of the action then, where they aren't the scene's.
+    """
     index = {name: i for i, name in enumerate(channels.names)}
     slots, kept = [], []
     for curve in animated:
@@ -147,9 +173,9 @@ def _fill(channels, armature, animated):
         if slot is not None:
             slots.append(slot)
             kept.append(curve)
-    values = curves.sample(kept, channels.frames).astype(np.float32)
+    values = curves.sample(kept, channels.frames if frames is None else frames).astype(np.float32)
     for slot, row in zip(slots, values, strict=True):
-        slot[...] = row
+        np.copyto(slot, row, where=acts)
 
 
 def slot_of(channels, armature, index, channel):

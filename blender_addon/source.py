@@ -49,6 +49,19 @@ def alone(armature):
     return not data.use_tweak_mode and (nla.read_stack(data).alone or not strips_in_force(armature))
 
 
+def stacked(armature):
+    """The strips of the tracks that are heard, from the lowest up, muted ones too, where nothing but plain ones, one to
+    a track, animates the armature, as when its clip is pushed down; else None."""
+    data = armature.animation_data
+    if data is None or data.use_tweak_mode:
+        return None
+    stack = nla.read_stack(data)
+    heard = [data.nla_tracks[i].strips for i in stack.tracks]
+    strips = [strip for track in heard for strip in track]
+    alone = not stack.active and all(len(track) < 2 for track in heard)
+    return strips if alone and all(map(nla.plain, strips)) else None
+
+
 def carries(armature):
     """Whether the armature object itself may move: it is animated, or something else moves it."""
     if armature.parent is not None or len(armature.constraints) or armature.rigid_body is not None:

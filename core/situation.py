@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -233,6 +234,7 @@ def dump(situation: Situation) -> str:
     return "\n".join(lines) + "\n"
 
 
+@cache
 def presets() -> tuple[str, ...]:
     """Names of the built-in situations."""
     return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
@@ -243,12 +245,18 @@ def everything() -> tuple[str, ...]:
     return (*presets(), *library.names())
 
 
-def named(name: str) -> Situation:
-    """A preset, one of the library by name, or a situation from a TOML file by path."""
+@cache
+def _built_in(name: str) -> Situation:
+    """A preset, or one of the library: never another one while the add-on runs."""
     if name in presets():
         return load(FOLDER / f"{name}.toml")
-    if name in library.names():
-        return from_table(library.table(name), library.FILE.name)
+    return from_table(library.table(name), library.FILE.name)
+
+
+def named(name: str) -> Situation:
+    """A preset, one of the library by name, or a situation from a TOML file by path."""
+    if name in everything():
+        return _built_in(name)
     path = Path(name)
     if path.suffix.lower() in (".toml", ".txt") or path.exists():
         return load(path)

@@ -16,6 +16,7 @@ from bl_ext.user_default.parametric_dynamics.blender_addon import (
     layer_undo,
     operators_react,
     recipe,
+    sampling,
     settings,
     solving,
 )
@@ -79,6 +80,18 @@ class TestApply:
         set_frame(1)
         assert differences(state, file_state()) == []
         assert farthest(before, joints(rig, frames)) < 0.01
+
+    def test_an_update_shows_no_frames(self, character, monkeypatch):
+        """The clip lies on a track then: its curves tell as much as before, and as exactly."""
+
+        def shown(*_):
+            raise AssertionError("the scene was asked")
+
+        monkeypatch.setattr(sampling, "_shown", shown)
+        assert OPS.apply_hit_reaction() == {"FINISHED"}
+        first = keys(character)
+        assert OPS.update_reaction() == {"FINISHED"}
+        assert same(keys(character), first, 0.0)
 
     def test_settings_follow_what_was_given(self, demo):
         assert OPS.apply_hit_reaction(situation="leg_front", impulse=5.0, frame=10.0) == {"FINISHED"}
@@ -314,7 +327,9 @@ class TestSolving:
 
 
     def test_reading_can_be_dropped(self, hit):
-        """An Update mutes the reaction while it reads, and shows one frame after the other: dropped, all is back."""
+        """An Update mutes the reaction while it reads, and shows one frame after the other of a rig with constraints:
+        dropped, all is back."""
+        hit.pose.bones[0].constraints.new("COPY_ROTATION").mute = True
         set_frame(5)
         state = file_state()
         update = SimpleNamespace(name=names(hit)[0], source="RECIPE", fall=False)
