@@ -13,7 +13,7 @@ import numpy as np
 
 from .model import Model, State
 from .resample import poses
-from .rotation import Array, conjugate, exp, factor, log, multiply, rotate
+from .rotation import Array, conjugate, cross, exp, factor, log, multiply, rotate
 from .spatial import apply
 
 KNOWN, LOST = 0.5, 1.0  # [rad] turn of a joint in a step
@@ -24,7 +24,7 @@ class Reference:
     """K sub-steps of a clip in the anatomical tree, model order.
 
     times: (K + 1,) [s] start of each step, and the end.  rotation: (K + 1, n, 4).  position: (K + 1, n, 3) [m].
-    twist: (K, n, 6) from pose k to k + 1, body frame.  acceleration: (K, n, 6).  initial: (n, 6) twist on arrival at
+    twist: (K, n, 6) from pose k to k + 1, see `advance`.  acceleration: (K, n, 6).  initial: (n, 6) twist on arrival at
     pose 0.  last: (n, 6) acceleration in the step before.  before: [s] length of that step, None = of the first.
     """
 
@@ -110,15 +110,27 @@ def passing(twist: Array, last: Array | float, h: float | Array) -> Array:
 
 
 def twist_between(q0: Array, p0: Array, q1: Array, p1: Array, h: float | Array) -> Array:
-    """Constant body twist (..., 6) that takes the pose (q0, p0) to (q1, p1) in the time h."""
+    """Twist (..., 6) that takes the pose (q0, p0) to (q1, p1) in the time h, in the body's axes half-way.
+
+    It is what `advance` goes along.  Axes of either end would turn with the body, and its path be of first order in h.
+    """
     back = conjugate(q0)
-    return np.concatenate((log(multiply(back, q1)), rotate(back, p1 - p0)), axis=-1) / h
+    turn, way = log(multiply(back, q1)), rotate(back, p1 - p0)
+    half = 0.5 * turn
+    square, share = (np.sum(half * x, axis=-1, keepdims=True) for x in (half, way))
+    straight = (way - cross(half, way) + share * half) / (1.0 + square)  # (1 + [half]x)^-1 way
+    return np.concatenate((turn, straight), axis=-1) / h
 
 
 def advance(state: State, twist: Array, h: float) -> tuple[Array, Array]:
-    """The inverse of `twist_between`: rotation and position after a step along a constant body twist (..., n, 6)."""
+    """The inverse of `twist_between`: rotation and position after a step with a constant twist (..., n, 6).
+
+    1 + [turn / 2]x stands for half of the turn: the same to second order, cheaper, and it has an inverse for any turn.
+    """
     way = h * twist
-    return multiply(state.rotation, exp(way[..., :3])), state.position + apply(state.R, way[..., 3:])
+    turn, along = way[..., :3], way[..., 3:]
+    along = apply(state.R, along + 0.5 * cross(turn, along))
+    return multiply(state.rotation, exp(turn)), state.position + along
 
 
 def to_joints(model: Model, q: Array, p: Array) -> tuple[Array, Array]:

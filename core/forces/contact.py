@@ -86,14 +86,10 @@ def ahead(model: Model, kin: Kinematics, passing: Kinematics, acceleration: Arra
     """(..., n, 6) shared-frame motions that give points of bodies their mean velocity over a step of h [s], as material
     points; passing: as in `Step`; acceleration: (..., n, 6) of the joint twists, body frame.
 
-    Velocity products act for `TURNS` of the step; those of points count as at their body's
-    origin, not at the frame's, which may be a metre away, where a hand that comes down fast would seem to rise.  A
-    joint's own travel is straight in a step, as `reference.advance` has it.
+    Velocity products act for `TURNS` of the step, as in `reference.advance`; those of points count as at their body's
+    origin, not at the frame's, which may be a metre away, where a hand that comes down fast would seem to rise.
     """
-    w, v = np.split(passing.vJ, 2, axis=-1)
-    c = passing.c.copy()
-    c[..., 3:] -= cross(w, v + cross(w, kin.p))
-    V, bias = passing.V, model.outward(c)
+    V, bias = passing.V, model.outward(passing.c)
     own = V[..., 3:] + cross(V[..., :3], kin.p)
     bias[..., 3:] += cross(V[..., :3], own)  # classical acceleration: the spatial one and omega x v
     return kin.V + h * model.outward(apply(kin.X, acceleration)) + TURNS * h * bias

@@ -58,13 +58,14 @@ def test_order_needs_the_correction_of_the_rotation_vector(monkeypatch):
 
 @pytest.mark.parametrize("lengths", [(1.0,), (1.0, 2.0, 0.5)], ids=["even", "uneven"])
 @pytest.mark.parametrize("stiff", [False, True], ids=["gravity", "springs"])
-def test_order_of_the_default_step(rng, stiff, lengths):
+@pytest.mark.parametrize("root", [SPHERICAL, FREE], ids=["hung", "free"])
+def test_order_of_the_default_step(rng, root, stiff, lengths):
     """`simulate` is of order 2 where its twists start half a step before the pose, with and without springs, and where
     the length of its steps changes on the way.
 
     Errors against Fehlberg in fine steps.
     """
-    model = chain(rng)
+    model = chain(rng, root=root)
     start, n = tumbling(rng, model), model.n
     K = np.tile(np.diag([8.0, 8.0, 8.0, 0, 0, 0]), (n, 1, 1)) * stiff
     D = 0.05 * K
