@@ -1,0 +1,98 @@
+"""Strips that play their actions as they are: their curves equal what Blender shows; others go through the scene."""
+
+import bpy
+import numpy as np
+import pytest
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions, clip, fk, nla, rig, source
+
+from . import test_clip
+from .test_clip import FRAMES, assert_same, both_ways, keyed
+
+zoo = test_clip.zoo
+
+
+def pushed_down(zoo, rng, extrapolations=("HOLD", "HOLD_FORWARD")):
+    """The zoo's action on a track, and over it a strip of another that keys some of its channels, later and shorter."""
+    anim = zoo.animation_data
+    below, slot = anim.action, actions.slot_identifier(anim)
+    anim.action = None
+    keyed(zoo, rng, 'pose.bones["c"].location', 3, frames=(3, 9, 15))
+    keyed(zoo, rng, 'pose.bones["b"].rotation_axis_angle', 4, frames=(4, 15))
+    above, over = anim.action, actions.slot_identifier(anim)
+    anim.action = None
+    first = nla.new_strip(nla.new_track(anim, "Below"), below, slot, 1.0, 20.0, "REPLACE", extrapolations[0])
+    second = nla.new_strip(nla.new_track(anim, "Above"), above, over, 3.0, 15.0, "REPLACE", extrapolations[1])
+    second.frame_start_raw, second.frame_end_raw = 5.5, 17.5
+    return first, second
+
+
+@pytest.mark.parametrize("above", ["NOTHING", "HOLD", "HOLD_FORWARD"])
+@pytest.mark.parametrize("below", ["NOTHING", "HOLD", "HOLD_FORWARD"])
+def test_strips_that_play_their_actions_as_they_are(zoo, rng, below, above):
+    """One over the other, moved in time: before, between and after them, where channels fall back to defaults, too."""
+    pushed_down(zoo, rng, (below, above))
+    assert clip.shortcut(bpy.context, zoo) == "" and not source.alone(zoo)
+    taken = both_ways(zoo, FRAMES)
+    assert_same(*taken)
+    fallen = np.all(taken[0][1].quaternion[:, 0] == (1.0, 0.0, 0.0, 0.0), axis=-1)
+    assert fallen.any() == (below != "HOLD") and not fallen.all()
+
+
+def _backwards(strip):
+    strip.use_reverse = True
+
+
+def _twice(strip):
+    strip.repeat = 2.0
+
+
+def _slow(strip):
+    strip.scale = 2.0
+
+
+def _half(strip):
+    nla.set_influence(strip, 0.5)
+
+
+def _soft(strip):
+    strip.blend_in = 4.0
+
+
+def _added(strip):
+    strip.blend_type = "ADD"
+
+
+@pytest.mark.parametrize("silent", [0, 1])
+def test_what_only_a_muted_strip_keys_has_its_default(zoo, rng, silent):
+    strips = pushed_down(zoo, rng)
+    strips[silent].mute = True
+    strips[silent].blend_type = "COMBINE"
+    assert clip.shortcut(bpy.context, zoo) == ""
+    taken = both_ways(zoo, FRAMES)
+    assert_same(*taken)
+    assert np.all(taken[0][1].quaternion[:, 0] == (1.0, 0.0, 0.0, 0.0)) == (silent == 0)
+    assert np.ptp(taken[0][1].location[:, 2], axis=0).min() > 0.1
+
+
+@pytest.mark.parametrize("bend", [_backwards, _twice, _slow, _half, _soft, _added], ids=lambda bend: bend.__name__)
+def test_strips_that_do_not_go_through_the_scene(zoo, rng, bend):
+    bend(pushed_down(zoo, rng)[1])
+    assert clip.shortcut(bpy.context, zoo) == "NLA strips"
+
+
+def test_an_action_over_strips_goes_through_the_scene(zoo, rng):
+    pushed_down(zoo, rng)
+    keyed(zoo, rng, 'pose.bones["c"].location', 3)
+    assert clip.shortcut(bpy.context, zoo) == "NLA strips"
+
+
+def test_quaternions_that_strips_key_in_part_go_through_the_scene(zoo, rng):
+    _, above = pushed_down(zoo, rng)
+    zoo.animation_data.action = above.action
+    keyed(zoo, rng, 'pose.bones["quo\\"te"].rotation_quaternion', 4)
+    curves_of = source.curves_in_force(zoo)
+    partial = next(c for c in curves_of if c.data_path.endswith("quaternion") and c.array_index == 2)
+    partial.mute = True
+    zoo.animation_data.action = None
+    with pytest.raises(fk.InexactError):
+        clip.sample_curves(bpy.context, zoo, rig.read(bpy.context, zoo), FRAMES)
