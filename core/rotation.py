@@ -98,8 +98,9 @@ def rotate(q: Array, v: Array) -> Array:
 
 def exp(w: Array) -> Array:
     """Quaternion of the rotation vector w [rad], (..., 3) -> (..., 4); exact to round-off at zero."""
-    half = 0.5 * np.sqrt(np.einsum("...i,...i->...", w, w)) + 1e-300
-    return np.concatenate((np.cos(half)[..., None], (0.5 * np.sin(half) / half)[..., None] * w), axis=-1)
+    u = 0.5 * w
+    half = np.sqrt(np.einsum("...i,...i->...", u, u) + 1e-300)
+    return np.concatenate((np.cos(half)[..., None], (np.sin(half) / half)[..., None] * u), axis=-1)
 
 
 def log(q: Array) -> Array:

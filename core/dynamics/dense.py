@@ -19,8 +19,9 @@ def body_forces(model: Model, kin: Kinematics, load: Load, u: Array | None = Non
     """(..., n, 6) force each body needs beyond the load's wrench, for joint accelerations u (..., nv), None = 0."""
     aJ = load.prescribed if u is None else load.prescribed + model.expand(u)
     a = model.outward(kin.c + apply(kin.X, aJ))
-    f = apply_T(kin.I, a - load.fall) - apply_T(kin.vx, apply_T(kin.I, kin.V)) - load.wrench
-    return f if load.body_Z is None else f + apply(load.body_Z, a)
+    f = -load.wrench if load.body_Z is None else apply(load.body_Z, a) - load.wrench
+    a[..., 3:] -= load.gravity
+    return f + apply_T(kin.I, a) - apply_T(kin.vx, apply_T(kin.I, kin.V))
 
 
 def joint_impedance(model: Model, Z: Array) -> Array:

@@ -64,8 +64,3 @@ class Load:
             if self.body_Z is None:
                 self.body_Z = zeros(self.wrench, 6, 6)
             self.body_Z[..., bodies, :, :] += Z
-
-    @property
-    def fall(self) -> Array:
-        """(6,) gravity as a spatial acceleration."""
-        return np.concatenate((np.zeros(3), self.gravity))

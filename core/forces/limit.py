@@ -72,14 +72,9 @@ class Limit:
         return np.square(self.soft * np.maximum(least, 0.0))
 
     @cached_property
-    def _kinds(self) -> tuple[Part, Part]:
-        """Which are cones, and which are hinges."""
-        return together(np.flatnonzero(~self._hinge)), together(np.flatnonzero(self._hinge))
-
-    @cached_property
-    def _hinged(self) -> tuple[np.ndarray, Array]:
-        """Bodies and axes of the hinges."""
-        return self.bodies[self._hinge], self.axis[self._hinge]
+    def _hinged(self) -> tuple[Part, np.ndarray, Array]:
+        """Which are hinges, their bodies and axes."""
+        return together(np.flatnonzero(self._hinge)), self.bodies[self._hinge], self.axis[self._hinge]
 
     @cached_property
     def _free(self) -> tuple[Array, Array]:
@@ -106,10 +101,9 @@ class Limit:
         x: (..., m) length of the last.
         """
         (late, inert, _, lag), (e, rate, ahead) = part, moved
-        k, (cones, hinges) = step.k, self._kinds
+        k, (hinges, bodies, axis) = step.k, self._hinged
         length = np.maximum(x, 1e-12)
         u = ahead / length[..., None]
-        bodies, axis = self._hinged
         if len(bodies):
             # a hinge's angle is e . axis, and its gradient not quite the axis where the joint gives way across it
             u[..., hinges, :] = turned = apply_T(rows(step.rate, bodies, 2), axis)
@@ -121,8 +115,8 @@ class Limit:
         grows, gained = np.einsum("...i,...i->...", rate, u), np.einsum("...i,...i->...", off, u)
         speed = before(grows, lag * gained)
         torque, z = pressed(part, x, zone, (self.stiffness, self.damping), speed)
-        swirl = np.zeros(z.shape)  # across the cone's radius the torque turns with the joint: else it would swirl
-        swirl[..., cones] = inert[cones] * np.abs(torque[..., cones]) / length[..., cones]
+        # across a cone's radius the torque turns with the joint: else it would swirl
+        swirl = inert * ~self._hinge * np.abs(torque) / length
         Z = ((z - swirl)[..., None] * u)[..., :, None] * u[..., None, :] + swirl[..., None, None] * EYE
         load.add_turn(self._rows, torque[..., None] * u, Z)
 

@@ -127,17 +127,18 @@ def before(rate: Array, gained: Array) -> Array:
 
 
 def once(laws: Callable[..., Result]) -> Callable[..., Result]:
-    """A method of a force that sees of a reference only the lengths (K,) of its steps: worked out once for each.
+    """A method of a force that sees of a reference only the lengths (K,) of its steps: worked out once as long as it
+    gets the same array.
 
     What it gets besides must be the same in every call."""
+    name = laws.__name__ + " of kicks"
 
     @wraps(laws)
     def known(self: Any, kicks: Array, *more: Any) -> Result:
-        made: dict[bytes, Result] = self.__dict__.setdefault(laws.__name__ + " of kicks", {})
-        key = kicks.tobytes()
-        if key not in made:
-            made[key] = laws(self, kicks, *more)
-        return made[key]
+        last: tuple[Array, Result] | None = self.__dict__.get(name)
+        if last is None or last[0] is not kicks:
+            self.__dict__[name] = last = kicks, laws(self, kicks, *more)
+        return last[1]
 
     return known
 
