@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .lanes import dot
 from .rotation import Array, cross
 from .support import smooth
 
@@ -30,7 +31,7 @@ def _over(toes: Array, way: Array) -> tuple[Array, Array, Array]:
     length = np.maximum(np.linalg.norm(flat, axis=-1), 1e-6)
     ahead = flat / length[..., None]
     long = smooth(length / np.maximum(-toes[..., 2], 1e-6))
-    return np.asarray(long), np.einsum("...i,...i->...", way, ahead) / length, ahead
+    return np.asarray(long), dot(way, ahead) / length, ahead
 
 
 def steep(hip: Array, ankle: Array, axis: Array, reached: Array) -> Array:

@@ -15,6 +15,7 @@ import numpy as np
 
 from .dynamics import Kinematics, Load, forward_dense, kinematics
 from .errors import SimulationError
+from .lanes import dot
 from .model import Model, State
 from .rotation import Array, cross, exp, multiply, normalize, rotate
 
@@ -89,7 +90,7 @@ def dexp_inverse(theta: Array, w: Array) -> Array:
 
     w + theta x w / 2 + (1 - x cot x) / |theta|^2 theta x (theta x w) with x = |theta| / 2.
     """
-    square = np.einsum("...i,...i->...", theta, theta)
+    square = dot(theta, theta)
     x = 0.5 * np.sqrt(square)
     small = x < 1e-2
     safe = np.where(small, 1.0, x)

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from .lanes import dot
 from .rotation import Array
 
 Kind = Literal["quaternion", "euler", "axis_angle"]
@@ -249,11 +250,11 @@ def _shown(kind: Kind, values: Array, below: Array) -> Array:
         return values
     if kind == "axis_angle":
         values = below + values
-        length = np.sqrt(np.einsum("...i,...i->...", values[..., 1:], values[..., 1:]))[..., None]
+        length = np.sqrt(dot(values[..., 1:], values[..., 1:]))[..., None]
         half = 0.5 * np.where(length > 0.0, values[..., :1], 0.0)
         axis = values[..., 1:] / np.where(length > 0.0, length, 1.0)
         return np.concatenate((np.cos(half), np.sin(half) * axis), axis=-1)
-    return values / np.maximum(np.sqrt(np.einsum("...i,...i->...", values, values)), 1e-12)[..., None]
+    return values / np.maximum(np.sqrt(dot(values, values)), 1e-12)[..., None]
 
 
 def _grain(q: Array, cosine: float) -> Array:

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from .lanes import dot
 from .model import Model, State
 from .resample import poses
 from .rotation import Array, conjugate, cross, exp, factor, log, multiply, rotate
@@ -101,7 +102,7 @@ def passing(twist: Array, last: Array | float, h: float | Array) -> Array:
     Velocity products of a pose and of a velocity half a step older feed energy into a free fall.  Where joints turn so
     far in a step that nothing is to be known half a step later, the old velocity is the safer one.
     """
-    squares = np.einsum("...i,...i->...", twist[..., :3], twist[..., :3])
+    squares = dot(twist[..., :3], twist[..., :3])
     if isinstance(h, float) and h * h * squares.max() <= KNOWN * KNOWN:  # as nearly always
         return twist + (0.5 * h) * last
     turn = h * np.sqrt(squares.max(axis=-1, keepdims=True))[..., None]

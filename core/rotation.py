@@ -7,7 +7,7 @@ exponential map of SO(3) on rotation vectors [rad]; `log` returns the shorter wa
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .lanes import Array, Table, linear, product
+from .lanes import Array, Table, dot, linear, product
 
 IDENTITY: Array = np.array([1.0, 0.0, 0.0, 0.0])
 
@@ -99,7 +99,7 @@ def rotate(q: Array, v: Array) -> Array:
 def exp(w: Array) -> Array:
     """Quaternion of the rotation vector w [rad], (..., 3) -> (..., 4); exact to round-off at zero."""
     u = 0.5 * w
-    half = np.sqrt(np.einsum("...i,...i->...", u, u) + 1e-300)
+    half = np.sqrt(dot(u, u) + 1e-300)
     return np.concatenate((np.cos(half)[..., None], (np.sin(half) / half)[..., None] * u), axis=-1)
 
 
@@ -113,7 +113,7 @@ def _halved(q: Array) -> tuple[Array, Array, Array]:
     """(u, half, sine): the vector part of q (..., 3), half the angle by the shorter way round (...,), and its sine,
     with the sign of q's scalar part."""
     u = q[..., 1:]
-    sine = np.sqrt(np.einsum("...i,...i->...", u, u)) + 1e-300
+    sine = np.sqrt(dot(u, u)) + 1e-300
     half = np.arctan2(sine, np.abs(q[..., 0]))
     return u, half, np.copysign(sine, q[..., 0])
 
@@ -206,14 +206,14 @@ def vector(m: Array) -> Array:
     v, cosine = both[..., :3], both[..., 3] - 0.5
     if (cosine < -0.9).any():  # near half a turn the sine says too little
         return log(from_matrix(m))
-    sine = np.sqrt(np.einsum("...i,...i->...", v, v)) + 1e-300
+    sine = np.sqrt(dot(v, v)) + 1e-300
     return (np.arctan2(sine, cosine) / sine)[..., None] * v
 
 
 def orthonormal(m: Array) -> Array:
     """The nearest rotation to the matrices m (..., 3, 3); a mirror is removed as -1 (point reflection)."""
     m = np.asarray(m, dtype=np.float64)
-    volume = np.einsum("...i,...i->...", m[..., 0], cross(m[..., 1], m[..., 2]))
+    volume = dot(m[..., 0], cross(m[..., 1], m[..., 2]))
     size = np.where(volume < 0.0, -1.0, 1.0) * np.maximum(np.cbrt(np.abs(volume)), 1e-100)
     m = m / size[..., None, None]
     far = ~(np.abs(m.swapaxes(-1, -2) @ m - np.eye(3)).max(axis=(-2, -1)) < 1e-4)
@@ -230,7 +230,7 @@ def between(a: Array, b: Array) -> Array:
     """The shortest rotation that turns direction a (..., 3) into direction b (..., 3)."""
     a = a / np.linalg.norm(a, axis=-1, keepdims=True)
     b = b / np.linalg.norm(b, axis=-1, keepdims=True)
-    w = 1.0 + np.einsum("...i,...i->...", a, b)
+    w = 1.0 + dot(a, b)
     opposite = w < 1e-12
     side = np.where(np.abs(a[..., :1]) < 0.9, np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]))
     axis = np.where(opposite[..., None], cross(a, side), cross(a, b))

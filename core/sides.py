@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .lanes import dot
 from .rotation import Array
 from .stance import APART, Stance
 
@@ -37,7 +38,7 @@ def beside(hips: tuple[Array, Array], feet: tuple[Array, Array]) -> Side:
     apart, to = ((own - other)[..., :2] for own, other in (hips, feet))
     wide = np.linalg.norm(apart, axis=-1)
     way = apart / np.maximum(wide, 1e-12)[..., None]
-    room = np.einsum("...i,...i->...", to, way)
+    room = dot(to, way)
     return Side(room, to[..., 1] * way[..., 0] - to[..., 0] * way[..., 1], wide, way)
 
 

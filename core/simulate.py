@@ -9,7 +9,7 @@ from .dynamics import Factor, Kinematics, Load, forward, kinematics, with_twist
 from .dynamics.dense import joint_impedance, mass_matrix
 from .errors import CoreError, SimulationError
 from .forces import Force, Pulse, Step, deviation
-from .lanes import arranged, beside
+from .lanes import arranged, beside, dot
 from .model import Model, State
 from .reference import Reference, advance, passing
 from .rotation import Array, conjugate, exp, log, multiply
@@ -144,7 +144,7 @@ def in_lanes(run: Run) -> Run:
 
 def _largest(w: Array) -> float:
     """The largest of any angular velocities or accelerations (..., n, 3)."""
-    return float(np.einsum("...i,...i->...", w, w).max()) ** 0.5
+    return float(dot(w, w).max()) ** 0.5
 
 
 def _broken(model: Model, kin: Kinematics, load: Load, h: float, forces: Sequence[Force]) -> CoreError:

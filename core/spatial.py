@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .lanes import Table, laned, linear, product, shared, zeros
+from .lanes import Table, laned, linear, matvec, product, shared, vecmat, zeros
 from .rotation import Array, skew
 
 
@@ -34,7 +34,7 @@ def apply(m: Array, v: Array) -> Array:
         if m.ndim == 3 and laned(v):
             return shared(m, v)
         return np.einsum("...ij,...j->...i", m, v)
-    return (m @ v[..., None])[..., 0]
+    return (m @ v[..., None])[..., 0] if matvec is None else matvec(m, v)
 
 
 def apply_T(m: Array, v: Array) -> Array:  # noqa: N802  a transpose
@@ -43,7 +43,7 @@ def apply_T(m: Array, v: Array) -> Array:  # noqa: N802  a transpose
         if m.ndim == 3 and laned(v):
             return shared(m.swapaxes(-1, -2), v)
         return np.einsum("...ij,...i->...j", m, v)
-    return (v[..., None, :] @ m)[..., 0, :]
+    return (v[..., None, :] @ m)[..., 0, :] if vecmat is None else vecmat(v, m)
 
 
 def turned(m: Array) -> Array:

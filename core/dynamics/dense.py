@@ -19,9 +19,10 @@ def body_forces(model: Model, kin: Kinematics, load: Load, u: Array | None = Non
     """(..., n, 6) force each body needs beyond the load's wrench, for joint accelerations u (..., nv), None = 0."""
     aJ = load.prescribed if u is None else load.prescribed + model.expand(u)
     a = model.outward(kin.c + apply(kin.X, aJ))
-    f = -load.wrench if load.body_Z is None else apply(load.body_Z, a) - load.wrench
+    impeded = None if load.body_Z is None else apply(load.body_Z, a)
     a[..., 3:] -= load.gravity
-    return f + apply_T(kin.I, a) - apply_T(kin.vx, apply_T(kin.I, kin.V))
+    f = apply_T(kin.I, a) - apply_T(kin.vx, apply_T(kin.I, kin.V)) - load.wrench
+    return f if impeded is None else f + impeded
 
 
 def joint_impedance(model: Model, Z: Array) -> Array:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..dynamics import Kinematics, kinematics, with_twist
-from ..lanes import arranged, zeros
+from ..lanes import arranged, dot, zeros
 from ..model import Model
 from ..reference import Reference
 from ..rotation import Array, cross
@@ -55,7 +55,7 @@ class Capsules:
         """Indices of the pairs (P, 2) whose middles are within `reach` (P,) in any member of the batch."""
         twice = cores[..., 0, :] + cores[..., 1, :]
         apart = twice.take(pairs[:, 0], axis=-2) - twice.take(pairs[:, 1], axis=-2)
-        near = np.einsum("...i,...i->...", apart, apart) < np.square(2.0 * reach)
+        near = dot(apart, apart) < np.square(2.0 * reach)
         return np.flatnonzero(near.reshape(-1, len(pairs)).any(axis=0))
 
     def nearest(self, cores: Array, pairs: np.ndarray) -> tuple[Array, Array, Array]:
@@ -65,7 +65,7 @@ class Capsules:
         points = nearest(both)
         x, y = points[..., 0, :], points[..., 1, :]
         apart = x - y
-        distance = np.sqrt(np.einsum("...i,...i->...", apart, apart))
+        distance = np.sqrt(dot(apart, apart))
         crossed = distance < 1e-6
         normal = apart / np.maximum(distance, 1e-6)[..., None]
         if crossed.any():  # no way between the cores: take the way between their middles, else straight up
@@ -103,7 +103,7 @@ class SelfCollision:
         depth, normal, points = self.capsules.nearest(self.capsules.cores(kin), self.pairs)
         h = reference.kicks[:, None]
         motion = ahead(model, kin, with_twist(model, kin, reference.passing()), reference.acceleration, h[..., None])
-        closing = np.einsum("...i,...i->...", normal, self.capsules.relative(points, self.pairs, motion))
+        closing = dot(normal, self.capsules.relative(points, self.pairs, motion))
         deepest = np.maximum(depth, depth - h * closing)
         return replace(self, sunk=np.maximum(deepest, 0.0) + MARGIN)
 
@@ -112,7 +112,7 @@ class SelfCollision:
         if not len(self.pairs):
             return None
         depth, normal, points = self.capsules.nearest(self.capsules.cores(step.kin), self.pairs)
-        closing = np.einsum("...i,...i->...", normal, self.capsules.relative(points, self.pairs, step.kin.V))
+        closing = dot(normal, self.capsules.relative(points, self.pairs, step.kin.V))
         if self.sunk is not None:
             depth = depth - self.sunk[step.k]
         reach = NEAR + 2.0 * step.h * np.abs(closing)

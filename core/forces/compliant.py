@@ -17,6 +17,7 @@ import numpy as np
 
 from ..dynamics import Load
 from ..dynamics.dense import equations, joint_forces
+from ..lanes import dot
 from ..rotation import Array
 from ..spatial import apply, solve
 from .contact import ahead
@@ -133,7 +134,7 @@ class Problem:
                 d = solve(H + _product(Jt, slope), apply(Jt, now - wrench))
                 dv = self.h * self._velocity(apply(self.J, d[..., None, :]))
                 curve, rest = apply(H, d), apply(Jt, wrench)
-                part = going * self._along(v, dv, bound, *(np.einsum("...i,...i->...", d, x) for x in (curve, -rest)))
+                part = going * self._along(v, dv, bound, *(dot(d, x) for x in (curve, -rest)))
                 a, v = a + part[..., None] * d, v + part[..., None, None] * dv
                 wrench = wrench + part[..., None] * (now - apply(slope, d) - wrench)
                 going = going * (np.max(np.abs(dv), axis=(-2, -1)) >= CLOSE)
@@ -167,7 +168,7 @@ class Problem:
     def _forces(self, v: Array, bound: Array) -> tuple[Array, Array]:
         """Contact forces (..., c, 3) at velocities v and their slopes -df/dv (..., c, 3, 3)."""
         push, slip = self._push(v), v[..., 1:]
-        size = np.sqrt(np.einsum("...i,...i->...", slip, slip) + CREEP * CREEP)
+        size = np.sqrt(dot(slip, slip) + CREEP * CREEP)
         way = slip / size[..., None]
         f = np.concatenate((push[..., None], -bound[..., None] * way), axis=-1)
         G = np.zeros(v.shape + (3,))

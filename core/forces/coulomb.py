@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..lanes import dot
 from ..rotation import Array
 from ..spatial import apply
 from ..spatial import solve as solved
@@ -122,7 +123,7 @@ def _sliding(rows: Rows, f: Array, speed: Array, slides: Flags, way: Array) -> t
     pull, moves = f * first, speed * first
     size = np.linalg.norm(pull, axis=-1)
     begins = ~slides & (size > rows.static * np.maximum(f[..., 0], 0.0) * (rows.bound == 0.0) + rows.bound)
-    ends = slides & (np.einsum("...i,...i->...", moves, way) >= 0.0)
+    ends = slides & (dot(moves, way) >= 0.0)
     along = np.linalg.norm(moves, axis=-1, keepdims=True)
     turned = -moves / np.maximum(along, 1e-300)
     new = pull / np.maximum(size, 1e-300)[..., None]

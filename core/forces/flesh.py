@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from ..dynamics import Kinematics, Load
+from ..lanes import dot
 from ..rotation import Array, cross
 from .collide import Capsules
 from .contact import MARGIN
@@ -51,7 +52,7 @@ class Flesh:
         both = cores.take(pairs, axis=-3)
         way = points[..., None, :] - 0.5 * (both[..., 0, :] + both[..., 1, :])
         along = np.einsum("...ai,...i->...a", way, normal)
-        spin = (np.einsum("...i,...i->...", way, way) - along * along) / self._gyration[pairs]
+        spin = (dot(way, way) - along * along) / self._gyration[pairs]
         shown = self.mass[pairs] / (1.0 + spin)
         return np.minimum(shown[..., 0], shown[..., 1])
 
@@ -86,7 +87,7 @@ class Flesh:
         if not pressed.any():
             return
         moving = self.capsules.relative(points, pairs, _beside(step.kin.V, own[1]))
-        apart = np.einsum("...i,...i->...", normal, moving)
+        apart = dot(normal, moving)
         apart = apart[0] if self.clip is None else apart[0] - apart[1]
         part = np.maximum(deeper, 0.0) / np.maximum(room[near] - sunk, thin[near])
         omega, soft = min(self.omega, FASTEST / step.h), min(self.omega * step.h, 1.0)

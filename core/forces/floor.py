@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..lanes import dot
 from ..rotation import Array, cross
 from ..skinning import Skinned
 from .compliant import Touching
@@ -52,6 +53,6 @@ class Floor:
         """(..., m) [m] that a point may fall in the step."""
         V, n = step.kin.V[..., : len(self.span), :], len(self.span)
         down = -V[..., 5] - cross(V[..., :3], step.kin.p[..., :n, :])[..., 2]
-        turning = np.sqrt(np.einsum("...i,...i->...", V[..., :3], V[..., :3]))
+        turning = np.sqrt(dot(V[..., :3], V[..., :3]))
         fall = 1.5 * step.h * (np.maximum(down, 0.0) + turning * self.span) + NEAR
         return self.skin.blended(fall[..., self.skin.bodies, None])[..., 0]

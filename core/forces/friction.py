@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics import Load
+from ..lanes import dot
 from ..rotation import EYE, Array
 from ..spatial import apply
 from .contact import TURNS
@@ -46,7 +47,7 @@ class DryFriction:
     def add(self, load: Load, step: Step) -> None:
         """Torque on arrival and its impedance."""
         w = step.state.twist[..., self.bodies, :3]
-        chord = self.torque[step.k] / np.sqrt(np.einsum("...i,...i->...", w, w) + self.creep**2)
+        chord = self.torque[step.k] / np.sqrt(dot(w, w) + self.creep**2)
         torque, Z = -chord[..., None] * w, step.h * chord[..., None, None] * EYE
         load.add_turn(self.bodies, step.from_rest(self.bodies, torque, Z), Z)
 

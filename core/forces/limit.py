@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from ..dynamics import Load
-from ..lanes import Part, rows, together
+from ..lanes import Part, dot, rows, together
 from ..rotation import EYE, Array
 from ..spatial import apply_T
 from .step import Step, Swift, Taken, before, unknown
@@ -92,7 +92,7 @@ class Limit:
         e, rate = rows(step.e, self._rows)[..., :3], rows(step.e_dot, self._rows)[..., :3]
         part = self._swift.taken(step.h)
         ahead = e + part[0][:, None] * rate
-        squares = np.einsum("...i,...i->...", ahead, ahead)
+        squares = dot(ahead, ahead)
         if (squares > self._inner[step.k]).any():
             self._push(load, step, part, (e, rate, ahead), np.sqrt(squares))
 
@@ -107,12 +107,12 @@ class Limit:
         if len(bodies):
             # a hinge's angle is e . axis, and its gradient not quite the axis where the joint gives way across it
             u[..., hinges, :] = turned = apply_T(rows(step.rate, bodies, 2), axis)
-            later = late[hinges] * np.einsum("...i,...i->...", turned, rate[..., hinges, :])
-            x[..., hinges] = np.einsum("...i,...i->...", e[..., hinges, :], axis) + later
+            later = late[hinges] * dot(turned, rate[..., hinges, :])
+            x[..., hinges] = dot(e[..., hinges, :], axis) + later
         zone = np.where(x > 0.0, self._zones[0][k], self._zones[1][k])
         x = past(x, self._free[0][k], self._free[1][k])
         off = rows(step.off, self._rows)[..., :3]
-        grows, gained = np.einsum("...i,...i->...", rate, u), np.einsum("...i,...i->...", off, u)
+        grows, gained = dot(rate, u), dot(off, u)
         speed = before(grows, lag * gained)
         torque, z = pressed(part, x, zone, (self.stiffness, self.damping), speed)
         # across a cone's radius the torque turns with the joint: else it would swirl

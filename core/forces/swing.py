@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dynamics import Load
+from ..lanes import dot
 from ..reference import Reference
 from ..rotation import Array, conjugate, cross, multiply
 from ..spatial import apply
@@ -98,7 +99,7 @@ class SwingTwist:
     def _far_inside(self, swing: Array, twist: Array, h: float, w: Array) -> bool:
         """Whether no joint can reach the end of its free play: neither swing nor twist changes faster than the joint
         turns, twice that for swings beyond a right angle."""
-        reach = 2.0 * h * np.sqrt(np.einsum("...i,...i->...", w, w))
+        reach = 2.0 * h * np.sqrt(dot(w, w))
         inside = (swing + reach < self._narrowest[0]) & (np.abs(twist) + reach < self._narrowest[1])
         return bool(inside.all())
 

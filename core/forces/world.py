@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..dynamics import Kinematics, Load, kinematics, with_twist
-from ..lanes import Table, linear
+from ..lanes import Table, dot, linear
 from ..model import FREE, Model
 from ..reference import Reference
 from ..rotation import Array, skew, vector
@@ -162,7 +162,7 @@ def _gained(model: Model, kin: Kinematics, passing: Kinematics, last: Array, h: 
 def _less(rate: Array, gained: Array) -> Array:
     """`step.before` of turns and travels (..., m, 6), each of them a vector."""
     both = [x.reshape((*x.shape[:-1], 2, 3)) for x in (rate, gained)]
-    size, most = [np.einsum("...i,...i->...", x, x) for x in both]
+    size, most = [dot(x, x) for x in both]
     part = np.sqrt(np.minimum(size / np.maximum(most, 1e-300), 1.0))
     return np.asarray((both[0] - part[..., None] * both[1]).reshape(rate.shape))
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from bench import trees
+from core import lanes, spatial
 from core.dynamics import Load, forward_dense, forward_tree, kinematics
-from core.lanes import Table, arranged, laned, linear, memory, product, rows, seen, zeros
+from core.lanes import Table, arranged, dot, laned, linear, memory, product, rows, seen, zeros
 from core.model import Model, State
 from core.rotation import conjugate, cross, exp, log_and_rate, multiply, to_matrix
 from core.simulate import Run, step
@@ -44,6 +45,21 @@ def test_what_numpy_does_not_keep_in_order_is_kept(rng, batch):
     for got, want in pairs:
         assert laned(got) or batch == (1,)
         np.testing.assert_allclose(got, want, atol=1e-14)
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_few_vectors_are_multiplied_alike_by_any_numpy(rng, monkeypatch, old):
+    """numpy 2's own products, and the way round of an older one."""
+    if old:
+        monkeypatch.setattr(lanes, "_vecdot", None)
+        monkeypatch.setattr(spatial, "matvec", None)
+        monkeypatch.setattr(spatial, "vecmat", None)
+    m, v, w = rng.normal(size=(5, 6, 3)), rng.normal(size=(5, 3)), rng.normal(size=(5, 6))
+    np.testing.assert_allclose(apply(m, v), [a @ x for a, x in zip(m, v, strict=True)], atol=1e-14)
+    np.testing.assert_allclose(apply_T(m, w), [a.T @ x for a, x in zip(m, w, strict=True)], atol=1e-14)
+    np.testing.assert_allclose(dot(w[:, 1:4], v), [x[1:4] @ y for x, y in zip(w, v, strict=True)], atol=1e-14)
+    np.testing.assert_allclose(apply(m[0], v[0]), m[0] @ v[0], atol=1e-14)
+    np.testing.assert_allclose(apply_T(m[0], w), w @ m[0], atol=1e-14)
 
 
 def test_rotations_in_lanes(rng):
