@@ -37,7 +37,7 @@ class Hit:
     angular: [N m s] about the direction, besides.
     origin: (3,) world place of a blast, scene units; `impulse` is then what the whole body gets, spread by area and
     distance, away from that place.
-    ground: height of the floor on which a body falls [scene units]; None = where the clip's feet are.
+    ground: height of the floor on which a body falls or lies [scene units]; None = where the clip is lowest.
     striker: (mass [kg], speed [m/s], restitution 0..1) of what hits; its impulse comes from the body's own inertia.
     mass: [kg] of what strikes with the impulse: a chest takes all of it, what is lighter takes less, as it yields, and
     what is heavier more; None = `impulse` is what the body gets.

@@ -22,6 +22,7 @@ from .support import smooth
 STRAIGHT = 0.99  # of a leg's length up to which it may stretch beyond the clip's own
 STRETCH = 0.6  # part of what the clip's leg leaves of that which one off it takes
 SOFT = 0.3  # of how far hip and foot are off the clip's: as wide is the way into a stretched leg
+LIES, STANDS = 0.2, 0.5  # how steep a leg is, its height over its length, below which none and from which all counts
 DEEPEST = 0.06  # [m] that the pelvis sinks at most for legs that don't reach and whose heels can't rise
 RISE, SOFTER, STEEPEST = 0.03, 0.065, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
 LED = 0.1  # part of their muscles that legs keep which stand
@@ -249,9 +250,10 @@ class Footing:
 
     def _lacks(self, limb: Limb, clip: Array, p: Array, target: Poses) -> Array:
         """(T,) how much lower a hip must get for its leg to reach, but where its heel rises: one that is steep already,
-        about to leave the ground, pulls nobody down."""
+        about to leave the ground, pulls nobody down, nor does a leg that lies on it."""
         way = p[:, limb.upper] - target[0]
         sunk = heels.lower(way, _reached(limb, clip, p, target[0], SOFT))
+        sunk = sunk * smooth((way[:, 2] / np.linalg.norm(way, axis=-1) - LIES) / (STANDS - LIES))
         return np.asarray(heels.holds(rotate(target[1], self._tip(limb)), way) * sunk)
 
     def _risen(self, limb: Limb, clip: Array, p: Array, target: Poses, air: Array, hold: Array) -> Poses:

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from . import accuracy, arms, casting, flesh, hinges, joint_limits, links, meeting, recovery, tuning
+from . import accuracy, arms, beneath, casting, flesh, hinges, joint_limits, links, meeting, recovery, tuning
 from .actor import Actor
 from .blows import Blow, Hit, land, throttle
 from .cast import cast, told
 from .dynamics import eases, kinematics
 from .errors import SituationError
-from .forces import Bearing, Force, SwingTwist
+from .forces import Bearing, Compliant, Floor, Force, SwingTwist
 from .forces.world import motions
 from .kick import kicked
 from .model import State
@@ -23,6 +23,7 @@ from .reference import Reference, build, to_joints, to_world
 from .rotation import Array, conjugate, rotate, to_matrix
 from .situation import BoneSetting, Situation
 from .skeleton import Clip
+from .struck import bodies
 
 SUBSTEP, HALVINGS = 1.0 / 120.0, 5  # [s], and how often it may be halved for accuracy's sake
 COARSE = 0.1  # [s] between the poses at which inertias are averaged
@@ -77,9 +78,8 @@ class Stage:
         self.flesh = flesh.between(actor, self.model, self.moving)
         self.finer, doubts = self._accuracy()
         self.warnings += doubts
-        states = [self._state(blow.start) for blow in self.blows]
         catches = self.base >= 0 and not any(blow.situation.falls for blow in self.blows)
-        met = [(self.model, at, self._impedance(blow, catches)) for blow, at in zip(self.blows, states, strict=True)]
+        met = [(self.model, self._state(blow.start), self._impedance(blow, catches)) for blow in self.blows]
         self.blows = [meeting.met(blow, actor, *what) for blow, what in zip(self.blows, met, strict=True)]
         pulses = [blow.forces(actor, *what) for blow, what in zip(self.blows, met, strict=True)]
         self.pulses = [pulse for several in pulses for pulse in several]
@@ -88,6 +88,15 @@ class Stage:
         self.footing = recovery.prepare(actor, clip, self.blows, felt, self.base, self.moving) if catches else None
         if self.footing is not None and self.footing.fell:
             self.warnings.append(UNCAUGHT)
+        self.floor = self._floor(clip.times, (q, p))
+
+    def _floor(self, times: Array, clip: tuple[Array, Array]) -> Floor | None:
+        """Beneath what a returning body may touch it with."""
+        if not self.situation.coupled or any(blow.situation.falls for blow in self.blows):
+            return None
+        limbs = () if self.footing is None else self.footing.stance.limbs
+        legs = {i for limb in limbs for i in bodies(self.actor, limb)}
+        return beneath.floor(self.actor, self.model, self.blows, times, clip, legs)
 
     def seen(self, clip: Clip) -> tuple[Array, Array]:
         """World poses (T, n, 4), (T, n, 3) of the body when the blows land."""
@@ -239,6 +248,8 @@ class Stage:
         forces += self.pulses
         if self.flesh is not None:
             forces.append(self.flesh.of_clip(kin))
+        if self.floor is not None:
+            forces.append(Compliant([self.floor.of_clip(self.model, kin, passing, reference)]))
         return forces
 
     def kicked(self, state: State, time: float, reference: Reference) -> State:

@@ -1,14 +1,18 @@
 """A level floor under many points of a body."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from ..dynamics import Kinematics
 from ..lanes import dot
+from ..model import Model
+from ..reference import Reference
 from ..rotation import Array, cross
 from ..skinning import Skinned
 from .compliant import Touching
+from .contact import MARGIN, ahead
 from .step import Step
 
 NEAR = 0.003  # [m] above the floor from where on a point is looked at
@@ -21,6 +25,7 @@ class Floor:
 
     A point of several bodies moves as the bodies' shares of it say, and they share its force alike.
     height: of the floor [m].  stiffness [N/m], damping [N s/m]: of each point.  friction: coefficient.
+    sunk: (K, m) how deep the points are in it in the clip's own steps [m]; only what goes beyond is pushed.
     """
 
     skin: Skinned
@@ -28,17 +33,30 @@ class Floor:
     stiffness: float = 1e5
     damping: float = 3e3
     friction: float = 0.4
+    sunk: Array | None = None
+
+    def of_clip(self, model: Model, kin: Kinematics, passing: Kinematics, reference: Reference) -> "Floor":
+        """The same, silent on the clip; kin, passing: of the reference's arrivals, and with its passing twists."""
+        h = reference.kicks[:, None]
+        x = self.skin.at(kin)
+        motion = self.skin.shares(model.n) @ ahead(model, kin, passing, reference.acceleration, h[..., None])
+        depth = self.height - kin.origin[:, None, 2] - x[..., 2]
+        falls = -(motion[..., 5] + cross(motion[..., :3], x)[..., 2])
+        return replace(self, sunk=np.maximum(depth + np.maximum(h * falls, 0.0), 0.0) + MARGIN)
 
     def touching(self, step: Step) -> Touching | None:
         """Every point that is near the floor in any member of the batch."""
         kin = step.kin
         floor = self.height - kin.origin[..., None, 2]
+        if self.sunk is not None:
+            floor = floor - self.sunk[step.k]
         low = self.skin.heights(kin) < floor + self._reach(step)
         near = np.flatnonzero(np.any(low.reshape(-1, low.shape[-1]), axis=0))
         if not len(near):
             return None
         skin = self.skin.chosen(near)
         x, one = skin.at(kin), np.ones(len(near))
+        floor = floor if self.sunk is None else floor[..., near]
         return Touching(skin.shares(step.model.n), x, np.broadcast_to(FRAME, x.shape + (3,)), floor - x[..., 2],
                         self.stiffness * one, self.damping * one, self.friction * one)  # fmt: skip
 

@@ -177,3 +177,23 @@ def test_an_action_that_is_not_there_is_refused(fresh_scene):
     with pytest.raises(RuntimeError, match="no action 'Get Up'"):
         OPS.apply_hit_reaction(frame=8.0)
     assert len(rig.parametric_dynamics_reactions) == 0 and not len(rig.animation_data.nla_tracks)
+
+
+def test_a_body_that_is_hit_as_it_lies_stays_above_the_floor(addon, data, tmp_path):
+    """KayKit lies and is struck at a shoulder: no part of its mesh gets deeper than the clip or the floor."""
+    clip = data / GAME / "kaykit/Med_Simulation.glb"
+    words = ["react", data / RIGS["kaykit"][0], "--clip", clip, "--action", "Lie_Idle"]
+    words += ["--situation", "shoulder_front", "--out", tmp_path / "out.blend", "--report", tmp_path / "r.json"]
+    assert cli.main([str(word) for word in words]) == 0
+    facts = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "out.blend"))
+    rig, size = bpy.data.objects[facts["armature"]], 1.75 / facts["scene_height"]
+    hit, end = facts["reaction_range"]
+    frames = np.arange(np.ceil(hit), np.ceil(end))
+    shown = [lowest(rig, frame) for frame in frames]
+    layer_of(rig).mute = True
+    own = [lowest(rig, frame) for frame in frames]
+    floor = np.quantile([height.min() for height in own], 0.1)
+    deeper = [size * (np.minimum(before, floor) - after).max() for before, after in zip(own, shown, strict=True)]
+    assert max(deeper) < 0.01
+    assert max(size * np.abs(before - after).max() for before, after in zip(own, shown, strict=True)) > 0.02
