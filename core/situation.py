@@ -57,7 +57,8 @@ class Situation:
     drive: "impulse" (the blow is a force) or "velocities" (the document's initial velocities of `bones`; legs and
     balance answer to the impulse all the same).
     simulate: roles that move by themselves; support: roles that give way below them, left out where the rig forbids it.
-    frequency [Hz], ratio: of the trunk's muscles; `taper`: times which each joint further out on a limb is tauter.
+    frequency [Hz], ratio: of the trunk's muscles; `taper`: times which each joint further out on a limb is tauter, and
+    damped more.
     base_frequency [Hz]: of the pelvis' turning, and of what holds the weight to its way.
     tone: factor on muscles at impact, back to 1 over `recovery` [s]; `falloff`: part of the loss that is left with each
     joint between a muscle and the blow.

@@ -41,16 +41,16 @@ def muscles(
     """Frequency [Hz] and damping ratio of every body's muscle: (n,), or (K, n) at the K times since the blow [s] where
     they change.
 
-    From root to tip the `taper` makes limbs tauter joint by joint and brings their damping near to critical: tendons
-    hold a hand more than muscles do, and a light hand on a loose wrist whips.  n springs in a row give way n times as
-    far: a neck or tail is as firm in all as if it were one bone, however many its rig has.
+    From root to tip the `taper` makes limbs tauter joint by joint and damps them as much more: tendons hold a hand more
+    than muscles do, and a light hand whips on a wrist that is loose, and trembles on one that swings.  n springs in a
+    row give way n times as far: a neck or tail is as firm in all as if it were one bone, however many its rig has.
     """
     taut = situation.taper ** np.array([float(LEVEL.get(base_role(role), 0)) for role in actor.roles])
     firm = np.sqrt(in_a_row(actor.roles))
     every, count = since[:, None], (len(since), len(taut))
     f = np.broadcast_to(curve.over(situation.frequency, every) * taut * firm, count).copy()
-    calm = (1.0 - curve.over(situation.ratio, every)) / np.maximum(taut, 1.0)  # loose limbs are damped no less
-    ratio = np.broadcast_to((1.0 - calm) * firm, count).copy()
+    slow = curve.over(situation.ratio, every) * np.maximum(taut, 1.0)  # loose limbs are damped no less
+    ratio = np.broadcast_to(slow * firm, count).copy()
     if base >= 0:
         f[:, base] = curve.over(situation.base_frequency, since)
     for i, setting in enumerate(settings):

@@ -37,7 +37,7 @@ def test_limbs_get_tauter_and_calmer_towards_the_tips(skeleton):
     f, ratio = tuning.muscles(actor, s, own, actor.first("pelvis"), np.zeros(1))
     at = actor.first
     np.testing.assert_allclose(f[[at("chest"), at("upper_arm.L"), at("forearm.L"), at("hand.L")]], [2, 2, 3, 4.5])
-    np.testing.assert_allclose(ratio[[at("upper_arm.L"), at("forearm.L")]], [0.6, 1 - 0.4 / 1.5])
+    np.testing.assert_allclose(ratio[[at("upper_arm.L"), at("forearm.L"), at("hand.L")]], [0.6, 0.9, 1.35])
     assert f[at("pelvis")] == 1.2 and f[at("hand.R")] == 9.0
 
 
