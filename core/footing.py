@@ -22,7 +22,7 @@ from .support import smooth
 STRAIGHT = 0.99  # of a leg's length up to which it may stretch beyond the clip's own
 STRETCH = 0.6  # part of what the clip's leg leaves of that which one off it takes
 SOFT = 0.3  # of how far hip and foot are off the clip's: as wide is the way into a stretched leg
-LIES, STANDS = 0.2, 0.5  # how steep a leg is, its height over its length, below which none and from which all counts
+LIES, STANDS = 0.4, 0.7  # how steep a leg is, its height over its length, below which none and from which all counts
 DEEPEST = 0.06  # [m] that the pelvis sinks at most for legs that don't reach and whose heels can't rise
 RISE, SOFTER, STEEPEST = 0.03, 0.065, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
 LED = 0.1  # part of their muscles that legs keep which stand

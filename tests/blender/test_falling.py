@@ -179,10 +179,17 @@ def test_an_action_that_is_not_there_is_refused(fresh_scene):
     assert len(rig.parametric_dynamics_reactions) == 0 and not len(rig.animation_data.nla_tracks)
 
 
-def test_a_body_that_is_hit_as_it_lies_stays_above_the_floor(addon, data, tmp_path):
-    """KayKit lies and is struck at a shoulder: no part of its mesh gets deeper than the clip or the floor."""
-    clip = data / GAME / "kaykit/Med_Simulation.glb"
-    words = ["react", data / RIGS["kaykit"][0], "--clip", clip, "--action", "Lie_Idle"]
+LYING = {
+    "kaykit": (RIGS["kaykit"][0], "Lie_Idle", ["--clip", GAME + "kaykit/Med_Simulation.glb"]),
+    "robot": ("3_odd_rigs/RobotExpressive.blend", "Robot_Death", ["--frame", "21"]),
+}
+
+
+@pytest.mark.parametrize("name", LYING)
+def test_a_body_that_is_hit_as_it_lies_stays_above_the_floor(name, addon, data, tmp_path):
+    """Struck at a shoulder, one on a control rig: no part of its mesh gets deeper than the clip or the floor."""
+    path, action, (option, value) = LYING[name]
+    words = ["react", data / path, "--action", action, option, data / value if option == "--clip" else value]
     words += ["--situation", "shoulder_front", "--out", tmp_path / "out.blend", "--report", tmp_path / "r.json"]
     assert cli.main([str(word) for word in words]) == 0
     facts = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
