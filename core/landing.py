@@ -11,7 +11,7 @@ import numpy as np
 from . import haste
 from .plan import CLOSED, Span
 from .rotation import Array
-from .sides import CROSSED, least, own_room, passing, side
+from .sides import CROSSED, Beside, least, passing, side
 from .stance import REST, Stance
 from .support import ease, onto, plain, smooth
 from .weight import Weight, placed
@@ -116,6 +116,11 @@ def carried(at: Number, v: Number, x: Number, rate: Number, h: float) -> tuple[N
     return x + decay * (away + h * push), rate + decay * (drift - CARRIED * h * push)
 
 
+def _aside(foot: complex, there: Beside, room: float) -> complex:
+    """A foot's place, but so far [m] or as in the clip on its own side."""
+    return foot + there.way * max(min(room, there.own) - there.room, 0.0)
+
+
 class Lander(Weight):
     """A body whose feet in the air come down where they catch its weight.
 
@@ -160,7 +165,8 @@ class Lander(Weight):
             return goal
         feet = [self.home, self.home]
         feet[leg] = goal
-        return self._beside(then, leg, feet, self._room(then, 1 - leg, feet))
+        room = self._room(then, 1 - leg, side(self.stance, then, 1 - leg, feet))
+        return _aside(goal, side(self.stance, then, leg, feet), room)
 
     def _caught(self, k: int, leg: int, due: int, x: complex, v: complex) -> complex:
         """Where a foot catches the weight that is due at a sample, weight and velocity then being x and v."""
@@ -230,18 +236,16 @@ class Lander(Weight):
         one that has yet to pass the other."""
         feet = list(self.feet)
         feet[leg] = goal
-        if passes or self.across[leg]:
-            return self._beside(k, leg, feet, self.stance.apart)
-        return self._beside(k, leg, feet, self._room(k, leg, feet))
+        there = side(self.stance, k, leg, feet)
+        return _aside(goal, there, self.stance.apart if passes or self.across[leg] else self._room(k, leg, there))
 
     def clear(self, k: int, leg: int) -> float:
         """[m] that a foot still has to go aside to pass the other."""
-        return min(own_room(self.stance, k, leg), self.stance.apart) - side(self.stance, k, leg, self.feet).room
+        there = side(self.stance, k, leg, self.feet)
+        return min(there.own, self.stance.apart) - there.room
 
-    def _room(self, k: int, leg: int, feet: Sequence[complex]) -> float:
-        """[m] that a foot which lands at sample k must have on its own side, feet off the clip's: below 0 it may be
-        across."""
-        there = side(self.stance, k, leg, feet)
+    def _room(self, k: int, leg: int, there: Beside) -> float:
+        """[m] that a foot which lands there at sample k must have on its own side: below 0 it may be across."""
         return max(float(least(there.along, there.wide, self.stance.apart)), -self._across(k, leg))
 
     def _across(self, k: int, leg: int) -> float:
@@ -255,11 +259,6 @@ class Lander(Weight):
         lands = stance.lands(leaves, other)
         first = passing(stance, leaves, lands if lands >= 0 else len(stance.times), other, (0j, 0j))
         return min(most, QUICK * float(stance.length[other]) * first * self.h - stance.apart)
-
-    def _beside(self, k: int, leg: int, feet: Sequence[complex], room: float) -> complex:
-        """A foot's place, feet off the clip's, but so far [m] or as in the clip on its own side."""
-        there, own = side(self.stance, k, leg, feet), own_room(self.stance, k, leg)
-        return feet[leg] + there.way * max(min(room, own) - there.room, 0.0)
 
     def noticed(self, k: int) -> bool:
         """Whether feet answer the last blow already."""

@@ -25,12 +25,13 @@ class Side(NamedTuple):
 
 
 class Beside(NamedTuple):
-    """The same of one leg at a sample, in plain numbers."""
+    """The same of one leg at a sample, in plain numbers, and how much room its foot has in the clip."""
 
     room: float
     along: float
     wide: float
     way: complex
+    own: float
 
 
 def beside(hips: tuple[Array, Array], feet: tuple[Array, Array]) -> Side:
@@ -46,13 +47,7 @@ def side(stance: Stance, k: int, leg: int, feet: Sequence[complex]) -> Beside:
     """Of a leg's foot at sample k, feet off the clip's."""
     other, wide, way, to = stance.pair(k, leg)
     there = (to + feet[leg] - feet[other]) * way.conjugate()
-    return Beside(there.real, there.imag, wide, way)
-
-
-def own_room(stance: Stance, k: int, leg: int) -> float:
-    """[m] that a leg's foot has in the clip on its own side of the other at sample k."""
-    _, _, way, to = stance.pair(k, leg)
-    return (to * way.conjugate()).real
+    return Beside(there.real, there.imag, wide, way, (to * way.conjugate()).real)
 
 
 def least(along: Array | float, wide: Array | float, apart: float = APART) -> Array:
@@ -62,7 +57,7 @@ def least(along: Array | float, wide: Array | float, apart: float = APART) -> Ar
     Seen from above, one leg goes from (w, 0) to (s, f) as seen from the other: straight lines that come nearest to
     each other at w f / sqrt((w - s)^2 + f^2), which is to be more than they are thick.
     """
-    return np.minimum(apart, wide - np.abs(along) * _AHEAD)
+    return np.minimum(apart, wide - abs(along) * _AHEAD)
 
 
 def passing(stance: Stance, k: int, due: int, leg: int, feet: Sequence[complex]) -> int:
