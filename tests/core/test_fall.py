@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core import hinges, knockout, touch
+from core.bodies import measure
 from core.dynamics import balance, kinematics
 from core.errors import SituationError
 from core.fall import Falling, fall
@@ -161,6 +162,20 @@ def test_a_sword_falls_with_the_hand_and_stays_above_the_floor():
     assert touch.floor(points, q, p) == pytest.approx(touch.floor(points.figure, q, p))
     height = surface(run(fall(actor, clip, named("knock_out_back"), HIT)), clip)[1]
     assert height[:, points.held].min() > -0.01 and height[-1, points.held].min() < 0.3
+
+
+def test_a_sword_weighs_what_its_bone_is_given():
+    """Nothing by itself; with a mass, its mesh says where that is: a metre of box in the hand is hard to turn."""
+    actor, _ = armed()
+    skeleton, sword = actor.skeleton, actor.skeleton.index("weapon.R")
+    assert actor.masses.mass[sword] == 0.0
+    given = measure(skeleton, actor.anatomy, {"weapon.R": 1.2})
+    length = actor.masses.scale
+    assert given.mass[sword] == pytest.approx(1.2)
+    np.testing.assert_allclose(given.com[sword], [0.0, 0.5 * length, 0.0], atol=1e-6)
+    about = np.linalg.eigvalsh(given.inertia[sword])
+    np.testing.assert_allclose(about[1:], 1.2 / 12.0 * (1.0 + 0.1**2) * length**2, rtol=1e-6)
+    np.testing.assert_allclose(np.delete(given.mass, sword), np.delete(actor.masses.mass, sword), rtol=0.01)
 
 
 def test_what_is_flat_is_no_thicker_than_that(actor):
