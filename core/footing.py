@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import heels
-from .dynamics import Kinematics, centre
+from .dynamics import Kinematics, centre, centre_of
 from .forces import Force, Guide, Heels, Muscle, Track, WorldSpring, Wrench
-from .ik import Limb, bend, braced, let_out, place, reach
+from .ik import Limb, bend, braced, let_out, nearer, place, reach, reached
 from .leg_springs import LegSprings
 from .model import Model
 from .plan import Plan
@@ -19,8 +19,6 @@ from .spatial import apply
 from .stance import Stance
 from .support import smooth
 
-STRAIGHT = 0.99  # of a leg's length up to which it may stretch beyond the clip's own
-STRETCH = 0.6  # part of what the clip's leg leaves of that which one off it takes
 SOFT = 0.3  # of how far hip and foot are off the clip's: as wide is the way into a stretched leg
 LIES, STANDS = 0.4, 0.7  # how steep a leg is, its height over its length, below which none and from which all counts
 DEEPEST = 0.06  # [m] that the pelvis sinks at most for legs that don't reach and whose heels can't rise
@@ -30,6 +28,7 @@ SLANTED = 2.0  # times what its leg misses that a foot is lifted at most: a leg 
 FIND = 0.3  # [s] after landing in which the pelvis finds back into its range
 EASY = 0.05  # of what holds a heel down, where the body is before its foot
 GIVES = 0.015  # [m] how softly feet that move freely stay on their own side
+PASSES, HALF = 3, 0.5  # in which legs and the weight find to each other, and part of a leg that goes with its hip
 RAISED = 0.02  # [m] that a foot is up in a step of ours to be in the air
 SWINGING = 0.1  # how firmly a foot in the air is led, as part of one that stands
 
@@ -65,6 +64,10 @@ class Footing:
     def grounded(self, times: Array) -> Array:
         """(T,) 1 on the ground, 0 in flight, where nothing holds the body as a whole."""
         return 1.0 - linear(self.stance.times, 1.0 * self.stance.flies, times)
+
+    def load(self, times: Array) -> Array:
+        """(T,) how many times its weight the body presses the ground in the mean."""
+        return linear(self.stance.times, self.stance.load, times)
 
     def tone(self, times: Array, bodies: int) -> Array:
         """(T, n) what is left of the muscles of bodies: legs that stand give way to the plan, which has the ground's
@@ -168,9 +171,9 @@ class Footing:
         return way if turn is None else rotate(conjugate(turn), way)
 
     def settled(self, model: Model, clip: Poses, times: Array, joints: Array, at: Array, part: Array) -> Poses:
-        """World poses (T, n, 4), (T, n, 3) with the pelvis where the plan has it, and the feet to the point.
+        """World poses (T, n, 4), (T, n, 3) with the weight where the plan has it, and the feet to the point.
 
-        Where a leg would not reach, the pelvis sinks.
+        Where a leg would not reach and has the time, the pelvis sinks.
         clip: its world poses at the times (T,).  joints: (T, n, 4), at: (T, n, 3) joint poses of the reaction besides
         the plan.  part: (n,) of the reaction that shows; feet stand whatever shows of their legs.
         """
@@ -179,7 +182,7 @@ class Footing:
         hastened = self._hastened(clip, *by)
         way, feet, hold = self.plan.at(times)
         way, feet = shows * way, shows * feet - by[0]
-        joints, at = joints.copy(), at.copy()
+        joints = joints.copy()
         for limb in self.stance.limbs:
             knee = multiply(conjugate(hastened[0][:, model.parent[limb.lower]]), hastened[0][:, limb.lower])
             joints[:, limb.lower] = braced(limb, knee, joints[:, limb.lower])
@@ -189,20 +192,45 @@ class Footing:
         limbs = list(enumerate(self.stance.limbs))
         targets = [self._target(limb, hastened, (q, p), feet[:, i], hold[:, i]) for i, limb in limbs]
         ankles = [at for at, _ in targets]
-        bears, swings = (self.stance.at(x, times) for x in (self.stance.bears, self.stance.swings))
+        sinks, swings = (self.stance.at(x, times) for x in (self.stance.sinks, self.stance.swings))
         lift, hangs = (shows * linear(self.plan.times, x, times) for x in (self.plan.lift, self.plan.hangs))
         free = self._free(swings, lift, hold)
         targets = [(self._beside(i, hastened[1], p, ankles, free[:, i]), turn) for i, (_, turn) in enumerate(targets)]
-        sunk = [bears[:, i] * self._lacks(limb, hastened[1], p, targets[i]) for i, limb in limbs]
+        sunk = [sinks[:, i] * self._lacks(limb, hastened[1], p, targets[i]) for i, limb in limbs]
         sunk = shows * DEEPEST * np.tanh(np.linalg.norm(sunk, ord=4, axis=0) / DEEPEST)
         way[:, 2] -= sunk
         p[:, carried, 2] -= sunk[:, None]
-        up = model.parent[self.base]
+        held = model.inertia[:, 5, 5] @ model.ancestor[:, [limb.upper for limb in self.stance.limbs]].sum(axis=1)
+        eager = 1.0 / (1.0 - HALF * held / model.inertia[:, 5, 5].sum())
+        weight, bends = centre_of(model, q, p), [bend(limb, *clip) for limb in self.stance.limbs]
+        for _ in range(PASSES):
+            led = [self._risen(limb, hastened[1], p, targets[i], swings[:, i], hold[:, i]) for i, limb in limbs]
+            led = [(nearer(led[i][0], p[:, limb.upper], hangs[:, i]), led[i][1]) for i, limb in limbs]
+            shown = self._placed(model, (q, p), (joints, at), way, led, bends, swings)
+            off = (
+                eager * shows * (centre_of(model, *shown) - weight)
+            )  # a leg that swings out is answered by all the rest
+            way, p = way - off, p - carried[:, None] * off[:, None]
+        return shown
+
+    def _placed(
+        self,
+        model: Model,
+        world: Poses,
+        own: Poses,
+        way: Array,
+        feet: list[Poses],
+        bends: list[Poses],
+        swings: Array,
+    ) -> Poses:
+        """World poses with the pelvis a way (T, 3) off, and the feet where they are led.
+
+        world, own: of the world and of the joints, without those.  bends: of the clip's knees, see `reach`.
+        """
+        (q, p), (joints, at), up = world, (x.copy() for x in own), int(model.parent[self.base])
         at[:, self.base] += way if up < 0 else rotate(conjugate(q[:, up]), way)
-        for i, limb in limbs:
-            target, turn = self._risen(limb, hastened[1], p, targets[i], swings[:, i], hold[:, i])
-            target = _nearer(target, p[:, limb.upper], hangs[:, i])
-            swing, lower = reach(limb, q, p, target, bend(limb, *clip))
+        for i, (limb, (foot, turn)) in enumerate(zip(self.stance.limbs, feet, strict=True)):
+            swing, lower = reach(limb, q, p, foot, bends[i])
             turn = slerp(turn, multiply(lower, q[:, limb.end]), swings[:, i])  # in the air an ankle goes with its leg
             place(model, limb, q, joints, swing, lower, turn)
         return to_world(model, joints, at)
@@ -252,7 +280,7 @@ class Footing:
         """(T,) how much lower a hip must get for its leg to reach, but where its heel rises: one that is steep already,
         about to leave the ground, pulls nobody down, nor does a leg that lies on it."""
         way = p[:, limb.upper] - target[0]
-        sunk = heels.lower(way, _reached(limb, clip, p, target[0], SOFT))
+        sunk = heels.lower(way, reached(limb, clip, p, target[0], SOFT))
         sunk = sunk * smooth((way[:, 2] / np.linalg.norm(way, axis=-1) - LIES) / (STANDS - LIES))
         return np.asarray(heels.holds(rotate(target[1], self._tip(limb)), way) * sunk)
 
@@ -262,16 +290,16 @@ class Footing:
         hip, from which it is let out in the air."""
         ankle, turn = target
         softness = SOFTER + air * hold * (SOFT - SOFTER)
-        hip, reached = p[:, limb.upper], _reached(limb, clip, p, ankle, softness)
+        hip, far = p[:, limb.upper], reached(limb, clip, p, ankle, softness)
         toes = rotate(turn, self._tip(limb))
         before, axis = heels.before(toes, hip - ankle)
-        steep = heels.steep(hip - ankle - toes, -toes, axis, reached)
+        steep = heels.steep(hip - ankle - toes, -toes, axis, far)
         roll = exp(((1.0 - air) * before * np.clip(steep, 0.0, STEEPEST))[:, None] * axis)
         ankle = ankle + toes - rotate(roll, toes)
         way = hip - ankle
-        missing = np.maximum(np.linalg.norm(way, axis=-1) - reached, 0.0)
-        ankle[:, 2] += (1.0 - air) * np.minimum(heels.lower(way, reached), np.minimum(SLANTED * missing, RISE))
-        ankle = _nearer(ankle, hip, np.maximum(np.linalg.norm(hip - ankle, axis=-1) - reached, 0.0))
+        missing = np.maximum(np.linalg.norm(way, axis=-1) - far, 0.0)
+        ankle[:, 2] += (1.0 - air) * np.minimum(heels.lower(way, far), np.minimum(SLANTED * missing, RISE))
+        ankle = nearer(ankle, hip, np.maximum(np.linalg.norm(hip - ankle, axis=-1) - far, 0.0))
         own, length = clip[:, limb.end] - clip[:, limb.upper], self.stance.length[self.stance.limbs.index(limb)]
         return ankle + air[:, None] * let_out(own, ankle - hip, float(length)), multiply(roll, turn)
 
@@ -287,26 +315,3 @@ class Footing:
         soles = p[:, None] + rotate(q[:, None], self.stance.points[own])
         height = soles[..., 2] - soles[..., :2] @ self.stance.grade
         return np.asarray((self.stance.level[own] - height).max(axis=1))
-
-
-def _reached(limb: Limb, clip: Array, p: Array, target: Array, softness: Array | float) -> Array:
-    """(T,) how far a leg reaches towards its foot's place [m].
-
-    clip, p: (T, n, 3) world positions.  The farther a leg is off the clip's, the softer it gets to its full length.
-    A part of what the clip leaves of that is left: straight before the clip's, a knee would wait for it and then snap.
-    """
-    bones = np.diff(p[:, [limb.upper, limb.lower, limb.end]], axis=1)
-    length = np.linalg.norm(bones, axis=-1).sum(axis=-1)
-    own = clip[:, limb.upper] - clip[:, limb.end]
-    way = p[:, limb.upper] - target
-    soft = np.maximum(softness * np.linalg.norm(way - own, axis=-1), 1e-12)
-    d = np.linalg.norm(way, axis=-1)
-    clips = np.minimum(np.linalg.norm(own, axis=-1), length)
-    most = clips + STRETCH * np.maximum(STRAIGHT * length - clips, 0.0)
-    return np.asarray(d - soft * np.logaddexp(0.0, (d - most) / soft))
-
-
-def _nearer(foot: Array, hip: Array, by: Array) -> Array:
-    """Places (T, 3) of a foot that is so much (T,) [m] nearer to its hip (T, 3)."""
-    way = hip - foot
-    return foot + (by / np.maximum(np.linalg.norm(way, axis=-1), 1e-6))[:, None] * way

@@ -17,6 +17,8 @@ ACROSS = np.radians(4.0)  # that a knee turns at most about other axes than its 
 BENT = 0.2  # sine of the bend from which the limb's own plane is known well
 AGREES = 0.5  # cosine to the hinge from which on that plane's normal is the axis
 NEAREST, SOFTLY = 0.4, 0.02  # of its length that a leg is folded to in the air, and of that, how soft the way there is
+STRAIGHT = 0.99  # of a leg's length up to which it may stretch beyond the clip's own
+STRETCH = 0.6  # part of what the clip's leg leaves of that which one off it takes
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +91,29 @@ def let_out(clip: Array, way: Array, length: float) -> Array:
     near = np.minimum(_length(clip), NEAREST * length)
     lacks = np.maximum(1.0 - _length(way) / np.maximum(near, 1e-12), 0.0)
     return np.asarray((lacks**2 / (lacks + SOFTLY))[:, None] * clip)
+
+
+def reached(limb: Limb, clip: Array, p: Array, target: Array, softness: Array | float) -> Array:
+    """(T,) how far a leg reaches towards its foot's place [m].
+
+    clip, p: (T, n, 3) world positions.  The farther a leg is off the clip's, the softer it gets to its full length.
+    A part of what the clip leaves of that is left: straight before the clip's, a knee would wait for it and then snap.
+    """
+    bones = np.diff(p[:, [limb.upper, limb.lower, limb.end]], axis=1)
+    length = np.linalg.norm(bones, axis=-1).sum(axis=-1)
+    own = clip[:, limb.upper] - clip[:, limb.end]
+    way = p[:, limb.upper] - target
+    soft = np.maximum(softness * np.linalg.norm(way - own, axis=-1), 1e-12)
+    d = np.linalg.norm(way, axis=-1)
+    clips = np.minimum(np.linalg.norm(own, axis=-1), length)
+    most = clips + STRETCH * np.maximum(STRAIGHT * length - clips, 0.0)
+    return np.asarray(d - soft * np.logaddexp(0.0, (d - most) / soft))
+
+
+def nearer(foot: Array, hip: Array, by: Array) -> Array:
+    """Places (T, 3) of a foot that is so much (T,) [m] nearer to its hip (T, 3)."""
+    way = hip - foot
+    return foot + (by / np.maximum(np.linalg.norm(way, axis=-1), 1e-6))[:, None] * way
 
 
 def place(model: Model, limb: Limb, q: Array, joints: Array, swing: Array, lower: Array, end: Array) -> None:

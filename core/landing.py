@@ -63,7 +63,7 @@ def beyond(stance: Stance, due: int, size: float, home: float) -> float:
     whole = max((after - due) * stance.h, BRIEF)
     left = max(home - float(stance.times[due]), whole)
     back = min(max(min(BACK, WALK * whole / max(size, 1e-12)), whole / left), 1.0)
-    return 1.0 + back / (math.exp(float(stance.pace[due]) * stands) - 1.0)
+    return 1.0 + back / (math.exp(float(stance.sway[due]) * stands) - 1.0)
 
 
 def is_last(stance: Stance, due: int, leg: int, last: int) -> bool:
@@ -171,7 +171,7 @@ class Lander(Weight):
     def _caught(self, k: int, leg: int, due: int, x: complex, v: complex) -> complex:
         """Where a foot catches the weight that is due at a sample, weight and velocity then being x and v."""
         stance = self.stance
-        off = x + v / float(stance.pace[due]) - self.home
+        off = x + v / float(stance.sway[due]) - self.home
         size = abs(off)
         far = part(size) * (1.0 if self.stays else beyond(stance, due, size, self.end - HOME))
         goal = self.home + far * off + plain(self.knocks[k, leg])
@@ -191,7 +191,7 @@ class Lander(Weight):
             return
         early = max(haste.soonest(stance, k, leg), k + int(LATE / self.h))
         x, v = self.foreseen(k, early)
-        capture = x + v / float(stance.pace[early])
+        capture = x + v / float(stance.sway[early])
         alone = self._beyond(early, [1 - leg], self.feet, capture)
         if early >= due or alone == 0.0:
             return

@@ -215,7 +215,7 @@ class Stage:
         if self.footing is not None:
             upright = self.footing.upright(reference.times[:-1])
             grounded = self.footing.grounded(reference.times[:-1])
-            tone[:, self.base] *= grounded
+            tone[:, self.base] *= grounded * self.footing.load(reference.times[:-1]) ** 2
             tone *= self.footing.tone(reference.times[:-1], tone.shape[1])
         muscle = tuning.muscle(
             actor,

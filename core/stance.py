@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from . import climb
+from . import climb, contacts
 from .actor import Actor
 from .ik import Limb
 from .legs import legs, parties, toed
@@ -17,11 +17,9 @@ from .skeleton import Clip
 from .support import dot, onto, pair, plain, plane
 from .support import smooth as ramp
 
-SHIFTED = 9  # samples before and after a change of feet in which the weight shifts
 LEAP = 90  # samples without a foot on the ground that are a flight, not floating
 FALLS = 0.35  # of gravity by which the weight falls in flight
 REST = 30  # samples for which all feet stand where there is time for a step
-BRIEF = 5  # samples for which a foot is neither put down nor lifted
 APART = 0.08  # [m] that a foot stays on its own side of the other at least
 FIRM = 0.8  # part of a leg's thickness that can't give way: chosen
 SHORTEST = 0.01  # [m] that a leg is taken to be long at least, which a clip may scale to nothing
@@ -80,12 +78,12 @@ class Stance:
     @cached_property
     def bears(self) -> Array:
         """(K, L) 0..1: `down` with a soft way on and off."""
-        weight = np.hanning(2 * SHIFTED + 3)[1:-1]
-        landed = self.down | np.roll(self.down, -1, axis=0)  # one that is down at a sample has landed since the last
-        landed[-1] = self.down[-1]
-        padded = np.pad(1.0 * landed, ((SHIFTED, SHIFTED), (0, 0)), mode="edge")
-        windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * SHIFTED + 1, axis=0)
-        return np.asarray(windows @ (weight / weight.sum()))
+        return contacts.softly(self.down)
+
+    @cached_property
+    def sinks(self) -> Array:
+        """(K, L) 0..1 the same of contacts that leave hips the time to sink, which a run's don't."""
+        return contacts.softly(self.down & ~contacts.bounced(self.down, self.flies))
 
     @cached_property
     def swings(self) -> Array:
@@ -93,7 +91,7 @@ class Stance:
         K = np.arange(len(self.down))[:, None]
         last = np.maximum.accumulate(np.where(self.down, K, -len(K)), axis=0)
         following = np.minimum.accumulate(np.where(self.down, K, 2 * len(K))[::-1], axis=0)[::-1]
-        return ramp(np.minimum(K - last, following - K) / SHIFTED)
+        return ramp(np.minimum(K - last, following - K) / contacts.SHIFTED)
 
     @cached_property
     def flies(self) -> np.ndarray:
@@ -103,6 +101,17 @@ class Stance:
             falls = b < len(out) and (rise[a] - rise[b]) / (self.times[b] - self.times[a])
             out[a:b] = b - a <= LEAP and falls > FALLS * self.pace[a] ** 2 * self.height[a]
         return out
+
+    @cached_property
+    def load(self) -> Array:
+        """(K,) how many times its weight a body presses the ground, in the mean: 1, more between flights, of which its
+        feet then bear half each as well."""
+        return contacts.load(self.flies)
+
+    @cached_property
+    def sway(self) -> Array:
+        """(K,) pace at which the weight falls off the feet that bear it [1/s]."""
+        return np.asarray(self.pace * np.sqrt(self.load))
 
     @cached_property
     def floats(self) -> np.ndarray:
@@ -208,17 +217,14 @@ class Stance:
         rest[: max(K + 1 - REST, 0)] = gaps[REST:] == gaps[:-REST]
         fresh = np.zeros(K, dtype=bool)
         fresh[1:] = (self.down[1:] & ~self.down[:-1]).any(axis=1)
-        after = _next(np.append(fresh[1:], False)[:, None], K - 1)[:, 0] + 1
-        told = _next(self.down, -1), _next(~self.down, K), _next(rest[:, None], -1)[:, 0], after
+        after = contacts.following(np.append(fresh[1:], False)[:, None], K - 1)[:, 0] + 1
+        told = (
+            contacts.following(self.down, -1),
+            contacts.following(~self.down, K),
+            contacts.following(rest[:, None], -1)[:, 0],
+            after,
+        )
         return tuple(x.tolist() for x in told)
-
-
-def _next(true: np.ndarray, none: int) -> np.ndarray:
-    """(K + 1, n) the first sample from each on at which (K, n) is true, or `none`."""
-    K = len(true)
-    at = np.where(true, np.arange(K)[:, None], K)
-    first = np.append(np.minimum.accumulate(at[::-1], axis=0)[::-1], np.full((1, true.shape[1]), K), axis=0)
-    return np.where(first < K, first, none)
 
 
 def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
@@ -240,7 +246,7 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
     planted = stand.down | _carried_along(flat, stand) if len(feet) > 2 else stand.down
     down, low = (np.stack([np.any(x[:, owner == i], axis=1) for i in range(len(feet))], axis=1)
                  for x in (planted, stand.bearing))  # fmt: skip
-    down = np.stack([_steady(x) for x in down.T], axis=1)
+    down = np.stack([contacts.steady(x) for x in down.T], axis=1)
     com, at = motion.com[:, :2], stand.soles[..., :2]
     height = np.maximum(flat.com[:, 2] - float(stand.level.min()), 0.1)
     bear = bearing(down, low)[:, owner]
@@ -301,14 +307,3 @@ def _carried_along(motion: Motion, stand: ground.Stand) -> np.ndarray:
     passing = np.einsum("ksi,ksi->ks", np.gradient(smooth(at - com), 1.0 / RATE, axis=0), ground_by)
     pace = np.linalg.norm(ground_by, axis=-1)
     return np.asarray((stand.soles[..., 2] < ground.NEAR) & (pace > PASSES) & (passing > GOES * pace**2))
-
-
-def _steady(down: np.ndarray) -> np.ndarray:
-    """Contacts without those, and without gaps, that last BRIEF samples or less."""
-    out = down.copy()
-    for state in (True, False):  # first gaps are closed, then what is left of short contacts goes
-        edges = np.flatnonzero(np.diff(out.astype(int))) + 1
-        for a, b in zip(edges[:-1], edges[1:], strict=True):
-            if b - a <= BRIEF and out[a] != state:
-                out[a:b] = state
-    return out

@@ -54,7 +54,7 @@ class Walker(Lander):
 
     def advance(self, k: int) -> None:
         """From sample k to the next."""
-        stance, h, pace = self.stance, self.h, float(self.stance.pace[k])
+        stance, h, pace = self.stance, self.h, float(self.stance.sway[k])
         self.feel(k)
         self._land(k)
         self._sweep(k)
@@ -128,7 +128,7 @@ class Walker(Lander):
             return False
         goals = [goal for goal, due in zip(self.goal, self.due, strict=True) if due >= 0]
         off = (self.x, *self.feet, *self.high, *goals)
-        rates, pace = (self.v, *self.going, *self.rising), float(self.stance.pace[k])
+        rates, pace = (self.v, *self.going, *self.rising), float(self.stance.sway[k])
         return all(max(abs(way.real), abs(way.imag)) < UNSEEN for way in (*off, *(rate / pace for rate in rates)))
 
     def _land(self, k: int) -> None:
@@ -190,7 +190,7 @@ class Walker(Lander):
 
     def _catch(self, k: int, legs: tuple[int, ...], carries: list[int], capture: complex) -> Choice:
         """(cost, legs, goals, seconds) of a step with these legs to where the weight will be."""
-        stance, pace, marks = self.stance, float(self.stance.pace[k]), self.stance.marks[k]
+        stance, pace, marks = self.stance, float(self.stance.sway[k]), self.stance.marks[k]
         points, _ = self._without(k, legs, carries, capture)
         on = onto(points, capture)
         out = capture - on
@@ -215,7 +215,7 @@ class Walker(Lander):
     ) -> tuple[list[complex], complex]:
         """Soles that carry but for these legs, and where over them the capture point gets in a step."""
         points = self.pressure_points(k, [leg for leg in carries if leg not in legs])
-        return points, ahead(capture, self.pressure(k, points, capture, self.x), float(self.stance.pace[k]), self.swing)
+        return points, ahead(capture, self.pressure(k, points, capture, self.x), float(self.stance.sway[k]), self.swing)
 
     def _can_go_home(self, k: int, legs: tuple[int, ...], carries: list[int], capture: complex) -> bool:
         """Whether the weight will be over the feet when these are home."""

@@ -123,7 +123,7 @@ class Weight:
             x, v = self.moved[i]
             if less > 0.0:
                 x += (k - self.now) * self.h * v
-                out += less * ((1.0 + HASTE) * (x + v / float(self.stance.pace[k])) - x)
+                out += less * ((1.0 + HASTE) * (x + v / float(self.stance.sway[k])) - x)
         return out
 
     def _answered(self, blow: int) -> Array:
@@ -141,7 +141,7 @@ class Weight:
         feet = [self.feet[leg] if self.due[leg] < 0 else self.goal[leg] for leg in legs]
         due = min(due, k + int(FORESEEN / self.h))
         while k < due:
-            until, pace = min(due, k + COARSE, stance.until[k]), float(stance.pace[k])
+            until, pace = min(due, k + COARSE, stance.until[k]), float(stance.sway[k])
             seconds = (until - k) * self.h
             down = stance.down[k].tolist()
             stands = [leg for leg in legs if down[leg] and (self.since[leg] < 0 or self.due[leg] <= k)]
@@ -159,7 +159,7 @@ class Weight:
         swims back."""
         if not self.stance.floats[k]:
             return x + seconds * v, v
-        pace = float(self.stance.pace[k])
+        pace = float(self.stance.sway[k])
         away, fades = x - self.home, math.exp(-pace * seconds)
         drift = v + pace * away
         return self.home + fades * (away + seconds * drift), fades * (v - pace * seconds * drift)

@@ -9,7 +9,7 @@ from .inverse import inverse
 from .kinematics import Kinematics, kinematics, with_twist
 from .light import forward as forward_light
 from .load import Load
-from .momentum import Balance, balance, centre
+from .momentum import Balance, balance, centre, centre_of
 from .tree import forward as forward_tree
 
 DENSE_UP_TO = 100  # degrees of freedom up to which fewer, larger calls pay for one body; never for a batch
@@ -28,6 +28,7 @@ __all__ = [
     "Load",
     "balance",
     "centre",
+    "centre_of",
     "coupling",
     "eases",
     "effective_inverse",

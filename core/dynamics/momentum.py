@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..model import Model
-from ..rotation import Array
+from ..rotation import Array, rotate
 from ..spatial import apply, apply_T, first_moment
 from .kinematics import Kinematics
 
@@ -42,3 +42,10 @@ def centre(kin: Kinematics) -> tuple[Array, Array]:
     flat = kin.I.reshape(kin.I.shape[:-3] + (-1, 6))  # inertias are symmetric
     mass, momentum = whole[..., 5, 5:], apply_T(flat, kin.V.reshape(kin.V.shape[:-2] + (-1,)))[..., 3:]
     return first_moment(whole) / mass + kin.origin, momentum / mass
+
+
+def centre_of(model: Model, q: Array, p: Array) -> Array:
+    """(..., 3) the same place in world poses (..., n, 4), (..., n, 3) of all bodies."""
+    mass = model.inertia[:, 5, 5]
+    moment = mass[:, None] * p + rotate(q, np.broadcast_to(first_moment(model.inertia), p.shape))
+    return np.asarray(moment.sum(axis=-2) / mass.sum())

@@ -1,0 +1,62 @@
+"""What runs ask of feet that stand between flights."""
+
+import numpy as np
+import pytest
+
+from core import contacts, stance
+from core.support import fall
+
+from .figures import build
+from .test_balance import jumping
+from .test_react import actor_of, clip_of
+
+
+def run_of(stands, flies, strides=4):
+    """(K,) bool, in flight, of even strides that begin and end in the middle of a flight."""
+    half = flies // 2
+    return np.tile(np.array([True] * half + [False] * stands + [True] * (flies - half)), strides)
+
+
+@pytest.mark.parametrize("stands, flies", [(6, 18), (14, 9), (20, 0)])
+def test_feet_bear_the_flights_as_well(stands, flies):
+    """Over a stride the ground gives a body its weight, no more and no less."""
+    air = run_of(stands, flies)
+    load = contacts.load(air)
+    whole = load[stands + flies : 3 * (stands + flies)]
+    ground = ~air[stands + flies : 3 * (stands + flies)]
+    assert whole[ground].sum() == pytest.approx(len(whole))
+    np.testing.assert_array_equal(load[air], 1.0)
+
+
+def test_a_run_falls_as_fast_as_who_stands():
+    """A body that bounces is as unstable from stride to stride as one that bears its weight all the time: its feet
+    stand more briefly, but press harder by as much.  Plain steps of both pendulums, 0.1 s of 0.24 on the ground."""
+    pace, h, x, v = 3.2, 1e-3, 0.0, 0.1
+    air = run_of(100, 140, 6)
+    for k, load in zip(air, contacts.load(air), strict=True):
+        if not k:
+            v += h * pace**2 * load * x
+        x += h * v
+    stands = fall(np.zeros(1), np.array([0.1]), np.zeros(1), pace, h * len(air))
+    assert np.log(x / float(stands[0][0])) / (h * len(air)) == pytest.approx(0.0, abs=0.02 * pace)
+
+
+def test_a_run_leaves_hips_no_time_to_sink():
+    air = run_of(12, 14)
+    down = np.stack((~air, np.zeros_like(air)), axis=1)
+    np.testing.assert_array_equal(contacts.bounced(down, air), down)
+    np.testing.assert_array_equal(contacts.bounced(down, np.zeros_like(air)), False)  # a walk that floats
+    stands = run_of(60, 30, 2)
+    assert not contacts.bounced(~stands[:, None], stands).any()  # who stands before a jump does
+
+
+def test_a_jump_and_a_walk_sink_as_they_bear():
+    figure = build()
+    actor = actor_of(figure)
+    found, walk = (stance.read(actor, clip, 1.0) for clip in (jumping(figure), clip_of(figure)))
+    assert found.flies.any() and not walk.flies.any()
+    for each in (found, walk):
+        np.testing.assert_array_equal(each.sinks, each.bears)
+    np.testing.assert_array_equal(walk.sway, walk.pace)
+    stood = found.down.all(axis=1)
+    assert np.all(found.sway[stood] > found.pace[stood]) and np.all(found.sway[stood] < 1.5 * found.pace[stood])
