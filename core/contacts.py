@@ -5,7 +5,6 @@ import numpy as np
 from .rotation import Array
 
 SHIFTED = 9  # samples before and after a change of feet in which the weight shifts
-BOUNCE = 21  # samples that a contact lasts at most off which a run bounces; the longest of the corpus' runs has 17
 BRIEF = 5  # samples for which a foot is neither put down nor lifted
 
 
@@ -35,16 +34,6 @@ def steady(down: np.ndarray) -> np.ndarray:
         for a, b in zip(edges[:-1], edges[1:], strict=True):
             if b - a <= BRIEF and out[a] != state:
                 out[a:b] = state
-    return out
-
-
-def bounced(down: np.ndarray, flies: np.ndarray) -> np.ndarray:
-    """(K, L) bool, contacts that end in flight, flies (K,) bool, as soon as those of a run."""
-    out = np.zeros_like(down)
-    for leg, own in enumerate(down.T):
-        edges = np.flatnonzero(np.diff(np.pad(1 * own, 1)))
-        for a, b in zip(edges[::2], edges[1::2], strict=True):
-            out[a:b, leg] = b - a <= BOUNCE and b < len(flies) and flies[b]
     return out
 
 

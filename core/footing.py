@@ -28,7 +28,7 @@ SLANTED = 2.0  # times what its leg misses that a foot is lifted at most: a leg 
 FIND = 0.3  # [s] after landing in which the pelvis finds back into its range
 EASY = 0.05  # of what holds a heel down, where the body is before its foot
 GIVES = 0.015  # [m] how softly feet that move freely stay on their own side
-PASSES, HALF = 3, 0.5  # in which legs and the weight find to each other, and part of a leg that goes with its hip
+PASSES, HALF = 4, 0.5  # in which legs and the weight find to each other, and part of a leg that goes with its hip
 RAISED = 0.02  # [m] that a foot is up in a step of ours to be in the air
 SWINGING = 0.1  # how firmly a foot in the air is led, as part of one that stands
 

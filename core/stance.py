@@ -82,8 +82,9 @@ class Stance:
 
     @cached_property
     def sinks(self) -> Array:
-        """(K, L) 0..1 the same of contacts that leave hips the time to sink, which a run's don't."""
-        return contacts.softly(self.down & ~contacts.bounced(self.down, self.flies))
+        """(K, L) 0..1 the same where the ground may draw a body down: nowhere in the air, so hardly in a run."""
+        near = np.convolve(self.flies, np.ones(2 * contacts.SHIFTED + 1), mode="same") > 0.5
+        return contacts.softly(self.down & ~near[:, None])
 
     @cached_property
     def swings(self) -> Array:
