@@ -83,7 +83,7 @@ class Stance:
     @cached_property
     def sinks(self) -> Array:
         """(K, L) 0..1 the same where the ground may draw a body down: nowhere in the air, so hardly in a run."""
-        near = np.convolve(self.flies, np.ones(2 * contacts.SHIFTED + 1), mode="same") > 0.5
+        near = np.convolve(self.flies, np.ones(2 * contacts.SHIFTED + 1))[contacts.SHIFTED : -contacts.SHIFTED] > 0.5
         return contacts.softly(self.down & ~near[:, None])
 
     @cached_property

@@ -7,7 +7,7 @@ from core import contacts, stance
 from core.support import fall
 
 from .figures import build
-from .test_balance import jumping
+from .test_balance import jumping, shown
 from .test_react import actor_of, clip_of
 
 
@@ -55,3 +55,11 @@ def test_no_ground_draws_a_body_down_in_flight():
     np.testing.assert_allclose(found.sinks[[0, lands + 18]], 1.0)
     stood = found.down.all(axis=1)
     assert np.all(found.sway[stood] > found.pace[stood]) and np.all(found.sway[stood] < 1.5 * found.pace[stood])
+
+
+def test_a_clip_of_a_few_samples_is_read_as_well():
+    figure = build()
+    short = shown(jumping(figure), np.arange(1.0, 5.0, 0.4))
+    found = stance.read(actor_of(figure), short, float(short.times[0]))
+    assert len(found.times) < 2 * contacts.SHIFTED
+    np.testing.assert_allclose(found.sinks, 1.0)
