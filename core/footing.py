@@ -207,9 +207,7 @@ class Footing:
             led = [self._risen(limb, hastened[1], p, targets[i], swings[:, i], hold[:, i]) for i, limb in limbs]
             led = [(nearer(led[i][0], p[:, limb.upper], hangs[:, i]), led[i][1]) for i, limb in limbs]
             shown = self._placed(model, (q, p), (joints, at), way, led, bends, swings)
-            off = (
-                eager * shows * (centre_of(model, *shown) - weight)
-            )  # a leg that swings out is answered by all the rest
+            off = eager * shows * (centre_of(model, *shown) - weight)  # a leg that swings out moves all the rest
             way, p = way - off, p - carried[:, None] * off[:, None]
         return shown
 
