@@ -75,7 +75,7 @@ def _head(strengths, characters):
         "  that goes elsewhere is counted under the first of them.",
         "  Of the rest it is told what turns them.  *clip*: they aim at the answer turned as the clip turns the",
         "  bone.  The answer is across the bone as it lies when it is hit; what a joint gives is across it as it lies",
-        "  at the peak, 0.07 to 0.3 s later, and a walk turns arms and legs by 16 to 34° until then (of six cells): of a",
+        "  at the peak, 0.07 to 0.3 s later, and a walk turns arms and legs by 16 to 34° until then (six cells): of a",
         "  pendulum that swings by 40° the two are 40° apart, whatever pushes it.  They count as misses all the same.",
         "  *arc*: turned besides by half of what the bone turns off the clip, as a chord is off its tangent;",
         "  *muscles*: without them they aim.",
