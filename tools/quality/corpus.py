@@ -8,6 +8,7 @@ from pathlib import Path
 
 SEED = 4  # of the halves; the number of the issue
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "parametric_dynamics" / "quality"
+KEPT = 2  # counts what `read` keeps of a clip: older files are left alone
 
 GAME = "1_game_characters/"
 KAYKIT = GAME + "kaykit/manny_med_mod.gltf"
@@ -39,7 +40,7 @@ class Source:
     def file(self):
         """Where what was read of it is kept."""
         plain = "".join(c if c.isalnum() else "_" for c in self.name)
-        return CACHE / "{}_{:08x}.npz".format(plain, zlib.crc32("{}{}".format(self.path, self.clip).encode()))
+        return CACHE / "{}_{:08x}.npz".format(plain, zlib.crc32("{}{}{}".format(self.path, self.clip, KEPT).encode()))
 
 
 def _several(character, path, table, clip="", extra=False):

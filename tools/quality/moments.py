@@ -25,7 +25,6 @@ RIGS = {  # file, file of clips, action
 }
 SITUATION = "chest_front"  # any one: the clip is read for as long as its reaction lasts
 SKELETON = ("names", "parent", "head", "tail", "rotation", "deform")
-SKIN = ("vertices", "triangles", "owner")
 CLIP = ("fps", "frames", "rotation", "position", "object_rotation", "object_position", "scale")
 
 
@@ -66,7 +65,7 @@ def _arrays(job, clip):
     actor = job.actor
     kept = {"skeleton_" + name: getattr(actor.skeleton, name) for name in SKELETON}
     if actor.skeleton.skin is not None:
-        kept |= {"skin_" + name: getattr(actor.skeleton.skin, name) for name in SKIN}
+        kept |= {"skin_" + name: getattr(actor.skeleton.skin, name) for name in read.SKIN}
     kept |= {"clip_" + name: getattr(clip, name) for name in CLIP}
     return kept | {"height": actor.height, "mirrored": actor.mirrored, "frame": job.hits[0][1].frame}
 
