@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from . import haste
-from .plan import CLOSED, Span
+from .plan import CLOSE, CLOSED, Span
 from .rotation import Array
 from .sides import CROSSED, Beside, least, passing, side
 from .stance import REST, Stance
@@ -58,20 +58,25 @@ def beyond(stance: Stance, due: int, size: float, home: float) -> float:
     foot must be at c (exp(w T) - r) / (exp(w T) - 1).
     due: the sample at which it lands.  home: by when the weight is to be there [s].
     """
-    after = stance.next_landing(due)
-    stands = max((stance.stood[after] - stance.stood[due]) * stance.h, BRIEF)
-    whole = max((after - due) * stance.h, BRIEF)
+    stands = max((stance.stood[stance.next_landing(due)] - stance.stood[due]) * stance.h, BRIEF)
+    return 1.0 + brought(stance, due, size, home) / (math.exp(float(stance.sway[due]) * stands) - 1.0)
+
+
+def brought(stance: Stance, due: int, size: float, home: float) -> float:
+    """Part of how far the capture point is off, of a size [m], that a foot which lands at sample `due` brings it home
+    until the next one lands; home: as in `beyond`."""
+    whole = max((stance.next_landing(due) - due) * stance.h, BRIEF)
     left = max(home - float(stance.times[due]), whole)
-    back = min(max(min(BACK, WALK * whole / max(size, 1e-12)), whole / left), 1.0)
-    return 1.0 + back / (math.exp(float(stance.sway[due]) * stands) - 1.0)
+    return min(max(min(BACK, WALK * whole / max(size, 1e-12)), whole / left), 1.0)
 
 
 def is_last(stance: Stance, due: int, leg: int, last: int) -> bool:
-    """Whether a foot that comes down at a sample makes no step any more up to the sample `last`, the clip's or, where
-    all feet stand long enough, one of our own."""
-    again, rest = stance.lands(stance.stays(due, leg), leg), stance.rests(due)
-    own = rest >= 0 and rest + REST < last
-    return not own and not 0 <= again <= last
+    """Whether a foot that comes down at a sample makes no step home any more up to the sample `last`, when all are
+    there: the clip's, of which the way through the air is enough, or, where all feet stand long enough, one of our
+    own."""
+    leaves, rest = stance.stays(due, leg), stance.rests(due)
+    steps = 0 <= stance.lands(leaves, leg) <= last or leaves <= last - round((CLOSE - CLOSED) / stance.h)
+    return not steps and not (rest >= 0 and rest + REST < last)
 
 
 def reached(stance: Stance, k: int, leg: int, goal: complex, x: complex, wide: float, sunk: float = SUNK) -> complex:

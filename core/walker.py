@@ -5,6 +5,7 @@ an artist made it.  A foot that is in the air lands where the capture point will
 all feet stand, one is lifted and put there, and goes home later, of four those on a diagonal.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -17,12 +18,13 @@ from .rotation import Array
 from .sides import passing, side
 from .stance import Stance
 from .support import ahead, dot, fall, onto, plane
-from .weight import ROUND, Place, placed
+from .weight import HASTE, ROUND, Place, placed
 
 SWING, LEG, FARTHER = 0.28, 0.9, 0.1  # [s] that a step takes of a leg of this length [m], and more per metre of way
 BRISK = 0.2  # [s] that it takes at least
 STRAINED = 0.4  # of a leg's length that feet are away from under the weight before they follow
-MISSED = 2.0  # [m] that a step may be longer for each by which it catches the weight better
+ROLLS = 0.06  # of a step's time in which its foot only leaves the ground
+MISSED = 3.0  # [m] that a step may be longer for each by which it catches the weight better
 AIMED = 0.2  # [s] before it lands from where on a foot that the clip has in the air goes there
 ADRIFT = 0.15  # [m] that the weight may be off when the end comes near
 LOST = 0.8  # of its height, and of a leg's length, that the weight may be away from the feet before the body falls
@@ -139,9 +141,22 @@ class Walker(Lander):
                 if self.stays and abs(self.goal[leg]) > OUT:
                     self.home = self.goal[leg]
                 self.since[leg] = self.due[leg] = -1
+                self.stage = self._staged(k)
         if len(self.feet) == 2 and any(self.feet):
             for leg in self.stands(k):
                 self.across[leg] = self.clear(k, leg) > OUT
+
+    def _staged(self, k: int) -> complex:
+        """How far off home the feet press to, so that the capture point has come the part of its way home that
+        feet are put for when the next one lands."""
+        if self.stays:
+            return 0j
+        pace = float(self.stance.sway[k])
+        off = self.x + self.v / pace - self.home
+        size = abs(off)
+        left = 1.0 - landing.brought(self.stance, k, size, self.end - landing.HOME)
+        still = math.exp(-HASTE * pace * (self.stance.next_landing(k) - k) * self.h)
+        return max(left - still, 0.0) / (1.0 - still) * landing.part(size) * off
 
     def _decide(self, k: int, carries: list[int], points: list[complex], capture: complex) -> None:
         """Lift feet where all stand: to catch the weight, or to go home."""
@@ -230,13 +245,11 @@ class Walker(Lander):
         for leg, due in enumerate(self.due):
             if due < 0:
                 continue
-            left, length = (due - k) * self.h, max(due - self.since[leg], 1)
-            if self.since[leg] >= 0:
-                if (k - self.since[leg]) / length < 0.12:
-                    continue
-                left -= 0.05 * length * self.h
+            left, since = (due - k) * self.h, self.since[leg]
+            if since >= 0 and k - since < ROLLS * (due - since):
+                continue
             first = passing(self.stance, k, due, leg, self.feet) if len(self.feet) == 2 else due - k
-            if self.since[leg] < 0 and left > AIMED and not self.across[leg]:
+            if since < 0 and left > AIMED and not self.across[leg]:
                 self._go_along(k, leg, first < due - k)
                 continue
             place = self.goal[leg]

@@ -1,0 +1,97 @@
+"""How a weight that feet have caught comes home: step by step, no faster than feet follow."""
+
+import numpy as np
+import pytest
+
+from core import stance, steps
+from core.plan import CLOSE, CLOSED, Span, Struck
+
+from .figures import build
+from .test_react import actor_of, clip_of, standing
+
+WAYS = [np.array([np.cos(a), np.sin(a)]) for a in np.arange(8) * np.pi / 4]
+
+
+def read(skeleton, clip):
+    return stance.read(actor_of(skeleton), clip, clip.times[0] + 0.5)
+
+
+@pytest.fixture(scope="module")
+def walk():
+    skeleton = build(skin=True)
+    return read(skeleton, clip_of(skeleton))
+
+
+@pytest.fixture(scope="module")
+def stand():
+    skeleton = build(skin=True)
+    return read(skeleton, standing(skeleton, 4.0))
+
+
+def pushed(found, blow, push, end=2.7):
+    """The plan after a push [m/s] at a sample."""
+    pushes = np.zeros((1, len(found.times), 2))
+    pushes[0, blow] = push
+    start = float(found.times[blow])
+    return steps.plan(found, pushes, Struck.nothing(found.down.shape), [Span(start, start + end)])
+
+
+def landings(found, blow, until):
+    """(sample, leg) of feet that the clip puts down after a blow, up to a time."""
+    k, leg = np.nonzero(found.down[1:] & ~found.down[:-1])
+    return [(i + 1, j) for i, j in zip(k, leg, strict=True) if i + 1 > blow and found.times[i + 1] < until]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_capture_point_comes_home_by_what_feet_are_put_for(walk, way):
+    """Six tenths of its way in each step, and all of it when no time is left: where soles press as far as they get, it
+    is back before the feet are, and the weight falls home ahead of them."""
+    blow = 38
+    plan = pushed(walk, blow, 0.9 * way)
+    start = walk.times[blow]
+    at = [k for k, _ in landings(walk, blow, start + 2.7 - CLOSE)]
+    off = np.linalg.norm((plan.shift + plan.rate / walk.pace[:, None])[at, :2], axis=-1)
+    assert plan.lost is None and not plan.astray and off[0] > 0.25
+    assert np.abs(off[1:3] / off[:2] - 0.4).max() < 0.05
+    assert off[3] < 0.35 * off[2]
+
+
+def test_a_foot_that_leaves_the_ground_in_time_finds_home_in_the_air(walk):
+    """It need not be home a whole step before: it lands under the weight, and nothing is off at the end."""
+    blow, end = 38, 2.45
+    start = walk.times[blow]
+    k, leg = landings(walk, blow, start + end)[2]
+    leaves, again = walk.stays(k, leg), walk.lands(walk.stays(k, leg), leg)
+    assert walk.times[leaves] - start <= end - CLOSE and walk.times[again] - start > end - CLOSED
+    plan = pushed(walk, blow, [1.2, 0.0], end)
+    capture = (plan.shift + plan.rate / walk.pace[:, None])[k, :2]
+    assert np.linalg.norm(capture) > 0.08
+    assert np.linalg.norm(plan.feet[k, leg, :2] - capture) < 0.5 * np.linalg.norm(capture)
+    assert np.ptp(plan.feet[k:leaves, leg], axis=0).max() < 1e-9  # it doesn't slide
+    late = walk.times > start + end - CLOSED + 1e-6
+    assert not plan.astray and np.abs(plan.feet[late]).max() < 0.005 and np.abs(plan.shift[late]).max() < 1e-9
+
+
+@pytest.mark.parametrize("side", (-1.0, 1.0))
+def test_a_hard_push_sideways_is_caught_by_the_foot_on_that_side(stand, side):
+    """It steps out at once: to draw the other foot near first leaves the weight beyond both for a step longer."""
+    across = stand.ankle[30, 0, :2] - stand.ankle[30, 1, :2]
+    way = side * across / np.linalg.norm(across)
+    plan = pushed(stand, 30, 0.8 * way)
+    first = plan.moves[0]
+    assert first.leg == (0 if side > 0 else 1)
+    k = int(np.searchsorted(stand.times, first.end - 1e-6))
+    capture = (plan.shift + plan.rate / stand.pace[:, None])[k, :2] @ way
+    reach = (stand.soles + plan.feet[:, stand.owner, :2] - stand.nominal[:, None])[k, stand.owner == first.leg] @ way
+    assert plan.lost is None and capture < reach.max() + 0.05  # by the width of a sole
+
+
+def test_a_foot_takes_its_whole_time_for_a_step(stand):
+    """From rest to rest evenly: six times its way by its time squared is the least that starts and stops it."""
+    plan = pushed(stand, 30, [1.0, 0.0])
+    for move in plan.moves:
+        a, b = np.searchsorted(stand.times, [move.start - 1e-6, move.end - 1e-6])
+        at = plan.feet[a : b + 1, move.leg, :2]
+        seconds, way = move.end - move.start, np.linalg.norm(at[-1] - at[0])
+        hurried = 3600.0 * np.linalg.norm(np.diff(at, n=2, axis=0), axis=-1).max()
+        assert way > 0.2 and hurried < 7.2 * way / seconds**2
