@@ -29,6 +29,7 @@ FIND = 0.3  # [s] after landing in which the pelvis finds back into its range
 EASY = 0.05  # of what holds a heel down, where the body is before its foot
 GIVES = 0.015  # [m] how softly feet that move freely stay on their own side
 PASSES, HALF = 4, 0.5  # in which legs and the weight find to each other, and part of a leg that goes with its hip
+ROUND_OFF = 1e-7  # [m] by which the weight isn't off at all
 RAISED = 0.02  # [m] that a foot is up in a step of ours to be in the air
 SWINGING = 0.1  # how firmly a foot in the air is led, as part of one that stands
 
@@ -208,6 +209,7 @@ class Footing:
             led = [(nearer(led[i][0], p[:, limb.upper], hangs[:, i]), led[i][1]) for i, limb in limbs]
             shown = self._placed(model, (q, p), (joints, at), way, led, bends, swings)
             off = eager * shows * (centre_of(model, *shown) - weight)  # a leg that swings out moves all the rest
+            off[np.linalg.norm(off, axis=-1) < ROUND_OFF] = 0.0  # a straight leg would make more of it
             way, p = way - off, p - carried[:, None] * off[:, None]
         return shown
 
