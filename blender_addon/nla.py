@@ -22,6 +22,7 @@ from .actions import Channel
 
 BEFORE = 240  # frames that an endless action is laid out beyond scene and keys: NLA time is float32, so not far
 AFTER = 1000
+ROUND_OFF = 1e-4  # frames by which a strip of its action's length may be off that
 
 
 class LayerError(CoreError):
@@ -133,16 +134,23 @@ def strip_range(action: Any, slot: Any, extrapolation: str, span: tuple[float, f
 
 
 def plain(strip: Any) -> bool:
-    """Whether a strip plays its action over all below it as it is, or is muted: nothing bends its time or blends it."""
+    """Whether a strip plays its action over all below it as it is, or is muted: nothing bends its time or blends it.
+
+    One that scripts made longer than its action plays it again, whatever its repeat says; of a shorter one the action's
+    last frame is seen at its end.
+    """
     if strip.type != "CLIP" or strip.action is None:
         return False
+    longer = strip.frame_end - strip.frame_start - (strip.action_frame_end - strip.action_frame_start)
     bent = strip.use_reverse or strip.use_animated_influence or strip.use_animated_time or len(strip.modifiers)
     blends = strip.blend_type != "REPLACE" or strip.use_auto_blend or strip.blend_in or strip.blend_out
-    return bool(strip.mute or (strip.repeat == strip.scale == 1.0 and not bent and not blends))
+    once = strip.repeat == strip.scale == 1.0 and abs(longer) < ROUND_OFF
+    return bool(strip.mute or (once and not bent and not blends))
 
 
 def played(strip: Any, frames: Array) -> tuple[np.ndarray, Array]:
     """Whether a plain strip, alone on its track, acts at the frames (T,) of the scene, and the action's frames then."""
+    frames = frames.astype(np.float32).astype(float)  # as Blender compares them with a strip's ends
     start, end = strip.frame_start, strip.frame_end
     acts = (frames >= start) & (frames <= end)
     acts |= (frames > end) & (strip.extrapolation != "NOTHING") | (frames < start) & (strip.extrapolation == "HOLD")

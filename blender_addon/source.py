@@ -42,11 +42,17 @@ def curves_in_force(armature):
 
 
 def alone(armature):
-    """Whether nothing but the active action (or nothing at all) animates the armature."""
+    """Whether nothing but the active action (or nothing at all) animates the armature: no strip of a track that is
+    heard, for even muted ones have Blender mix, by the action's influence, with defaults of what they key."""
     data = armature.animation_data
     if data is None:
         return True
-    return not data.use_tweak_mode and (nla.read_stack(data).alone or not strips_in_force(armature))
+    return not data.use_tweak_mode and not any(_heard(data))
+
+
+def _heard(data):
+    """The strips of each track that is heard, from the lowest up, muted ones too."""
+    return [list(data.nla_tracks[i].strips) for i in nla.read_stack(data).tracks]
 
 
 def stacked(armature):
@@ -55,11 +61,10 @@ def stacked(armature):
     data = armature.animation_data
     if data is None or data.use_tweak_mode:
         return None
-    stack = nla.read_stack(data)
-    heard = [data.nla_tracks[i].strips for i in stack.tracks]
+    heard = _heard(data)
     strips = [strip for track in heard for strip in track]
-    alone = not stack.active and all(len(track) < 2 for track in heard)
-    return strips if alone and all(map(nla.plain, strips)) else None
+    clear = not nla.read_stack(data).active and all(len(track) < 2 for track in heard)
+    return strips if clear and all(map(nla.plain, strips)) else None
 
 
 def carries(armature):
@@ -77,8 +82,7 @@ def strips_in_force(armature):
     data = armature.animation_data
     if data is None or not data.use_nla:
         return []
-    heard = [data.nla_tracks[i] for i in nla.read_stack(data).tracks]
-    return [strip for track in heard for strip in _flat(track.strips)]
+    return [strip for strips in _heard(data) for strip in _flat(strips)]
 
 
 def _flat(strips):

@@ -38,6 +38,15 @@ def test_strips_that_play_their_actions_as_they_are(zoo, rng, below, above):
     assert fallen.any() == (below != "HOLD") and not fallen.all()
 
 
+def test_ends_between_frames(zoo, rng):
+    """A strip acts at its very ends, which are of single precision: 5.3 is a little less in Python than in Blender."""
+    first, second = pushed_down(zoo, rng, ("NOTHING", "NOTHING"))
+    first.frame_start_raw, first.frame_end_raw = 5.3, 24.3
+    second.frame_start_raw, second.frame_end_raw = 7.1, 19.1
+    assert clip.shortcut(bpy.context, zoo) == ""
+    assert_same(*both_ways(zoo, np.array([5.3, 7.1, 19.1, 24.3])))
+
+
 def _backwards(strip):
     strip.use_reverse = True
 
@@ -48,6 +57,14 @@ def _twice(strip):
 
 def _slow(strip):
     strip.scale = 2.0
+
+
+def _longer(strip):
+    strip.frame_end = strip.frame_end + 8.0
+
+
+def _shorter(strip):
+    strip.frame_end_raw = 12.0
 
 
 def _half(strip):
@@ -74,7 +91,10 @@ def test_what_only_a_muted_strip_keys_has_its_default(zoo, rng, silent):
     assert np.ptp(taken[0][1].location[:, 2], axis=0).min() > 0.1
 
 
-@pytest.mark.parametrize("bend", [_backwards, _twice, _slow, _half, _soft, _added], ids=lambda bend: bend.__name__)
+BENT = [_backwards, _twice, _slow, _longer, _shorter, _half, _soft, _added]
+
+
+@pytest.mark.parametrize("bend", BENT, ids=lambda bend: bend.__name__)
 def test_strips_that_do_not_go_through_the_scene(zoo, rng, bend):
     bend(pushed_down(zoo, rng)[1])
     assert clip.shortcut(bpy.context, zoo) == "NLA strips"
@@ -84,6 +104,20 @@ def test_an_action_over_strips_goes_through_the_scene(zoo, rng):
     pushed_down(zoo, rng)
     keyed(zoo, rng, 'pose.bones["c"].location', 3)
     assert clip.shortcut(bpy.context, zoo) == "NLA strips"
+
+
+def test_muted_strips_have_an_action_mixed_by_its_influence(zoo, rng):
+    """With what they key at its default: nothing that the action's own curves tell."""
+    strips = pushed_down(zoo, rng)
+    for strip in strips:
+        strip.mute = True
+    assert clip.shortcut(bpy.context, zoo) == ""
+    assert_same(*both_ways(zoo, FRAMES))
+    anim = zoo.animation_data
+    anim.action = strips[0].action
+    actions.set_slot(anim, actions.slot_identifier(strips[0]))
+    anim.action_influence = 0.4
+    assert not source.alone(zoo) and clip.shortcut(bpy.context, zoo) == "NLA strips"
 
 
 def test_quaternions_that_strips_key_in_part_go_through_the_scene(zoo, rng):
