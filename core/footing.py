@@ -172,7 +172,8 @@ class Footing:
         return way if turn is None else rotate(conjugate(turn), way)
 
     def settled(self, model: Model, clip: Poses, times: Array, joints: Array, at: Array, part: Array) -> Poses:
-        """World poses (T, n, 4), (T, n, 3) with the weight where the plan has it, and the feet to the point.
+        """World poses (T, n, 4), (T, n, 3) with the pelvis, in the air the weight, where the plan has it, and the feet to
+        the point.
 
         Where a leg would not reach and has the time, the pelvis sinks.
         clip: its world poses at the times (T,).  joints: (T, n, 4), at: (T, n, 3) joint poses of the reaction besides
@@ -202,13 +203,14 @@ class Footing:
         way[:, 2] -= sunk
         p[:, carried, 2] -= sunk[:, None]
         held = model.inertia[:, 5, 5] @ model.ancestor[:, [limb.upper for limb in self.stance.limbs]].sum(axis=1)
-        eager = 1.0 / (1.0 - HALF * held / model.inertia[:, 5, 5].sum())
+        air = 1.0 - sinks.max(axis=1, keepdims=True)
+        eager = air / (1.0 - HALF * held / model.inertia[:, 5, 5].sum())
         weight, bends = centre_of(model, q, p), [bend(limb, *clip) for limb in self.stance.limbs]
-        for _ in range(PASSES):
+        for _ in range(PASSES if air.any() else 1):
             led = [self._risen(limb, hastened[1], p, targets[i], swings[:, i], hold[:, i]) for i, limb in limbs]
             led = [(nearer(led[i][0], p[:, limb.upper], hangs[:, i]), led[i][1]) for i, limb in limbs]
             shown = self._placed(model, (q, p), (joints, at), way, led, bends, swings)
-            off = eager * shows * (centre_of(model, *shown) - weight)  # a leg that swings out moves all the rest
+            off = eager * shows * (centre_of(model, *shown) - weight)  # no ground takes what a leg swings
             off[np.linalg.norm(off, axis=-1) < ROUND_OFF] = 0.0  # a straight leg would make more of it
             way, p = way - off, p - carried[:, None] * off[:, None]
         return shown

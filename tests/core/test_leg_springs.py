@@ -57,12 +57,13 @@ def test_an_animal_pushed_along_its_backbone_sits_back_or_bows(preset, sits):
 
 
 @pytest.mark.parametrize(
-    "joints, preset, braked, taken", [(DOG, "muzzle_punch", 0.90, 1.03), (HUMAN, "head_blast", 0.73, 1.0)]
+    "joints, preset, braked, taken", [(DOG, "muzzle_punch", 0.90, 1.03), (HUMAN, "head_blast", 0.73, 0.87)]
 )
 def test_a_blow_on_a_head_gives_the_body_its_impulse_once(joints, preset, braked, taken):
     """The plan moves the weight from the blow on, while the neck still takes it up: led there itself, the pelvis was
     pushed by a quarter of the blow again.  Of a whole blow the weight never has all, for the ground brakes from the
-    first on."""
+    first on; a blast lasts longer than a punch, and the weight is at most an eighth slower than planned,
+    but goes as far."""
     figure = build(joints, skin=True)
     clip = standing(figure)
     reaction = hit_on(figure, preset, clip=clip, hit=Hit(25.0))
