@@ -172,8 +172,8 @@ class Footing:
         return way if turn is None else rotate(conjugate(turn), way)
 
     def settled(self, model: Model, clip: Poses, times: Array, joints: Array, at: Array, part: Array) -> Poses:
-        """World poses (T, n, 4), (T, n, 3) with the pelvis, in the air the weight, where the plan has it, and the feet to
-        the point.
+        """World poses (T, n, 4), (T, n, 3) with the pelvis where the plan has it, in the air the weight, and the feet
+        to the point.
 
         Where a leg would not reach and has the time, the pelvis sinks.
         clip: its world poses at the times (T,).  joints: (T, n, 4), at: (T, n, 3) joint poses of the reaction besides
