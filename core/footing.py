@@ -283,7 +283,8 @@ class Footing:
         about to leave the ground, pulls nobody down, nor does a leg that lies on it."""
         way = p[:, limb.upper] - target[0]
         sunk = heels.lower(way, reached(limb, clip, p, target[0], SOFT))
-        sunk = sunk * smooth((way[:, 2] / np.linalg.norm(way, axis=-1) - LIES) / (STANDS - LIES))
+        steep = way[:, 2] / np.maximum(np.linalg.norm(way, axis=-1), 1e-12)
+        sunk = sunk * smooth((steep - LIES) / (STANDS - LIES))
         return np.asarray(heels.holds(rotate(target[1], self._tip(limb)), way) * sunk)
 
     def _risen(self, limb: Limb, clip: Array, p: Array, target: Poses, air: Array, hold: Array) -> Poses:

@@ -227,9 +227,9 @@ def orthonormal(m: Array) -> Array:
 
 
 def between(a: Array, b: Array) -> Array:
-    """The shortest rotation that turns direction a (..., 3) into direction b (..., 3)."""
-    a = a / np.linalg.norm(a, axis=-1, keepdims=True)
-    b = b / np.linalg.norm(b, axis=-1, keepdims=True)
+    """The shortest rotation that turns direction a (..., 3) into direction b (..., 3); none where one has no length."""
+    a = a / np.maximum(np.linalg.norm(a, axis=-1, keepdims=True), 1e-300)
+    b = b / np.maximum(np.linalg.norm(b, axis=-1, keepdims=True), 1e-300)
     w = 1.0 + dot(a, b)
     opposite = w < 1e-12
     side = np.where(np.abs(a[..., :1]) < 0.9, np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]))

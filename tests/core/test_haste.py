@@ -7,9 +7,12 @@ import pytest
 
 from core import haste, landing, stance, steps
 from core.plan import Span, Struck
+from core.progress import run
+from core.react import react
 from core.reference import to_joints
 from core.resample import rotations
 from core.rotation import angle
+from core.situation import named
 
 from .test_react import Hit, clip_of, hit_on
 
@@ -49,13 +52,18 @@ def test_a_hastened_foot_makes_the_clips_own_way_sooner(found, part):
     assert np.linalg.norm((sooner - own)[k:late], axis=-1).max() > 0.05 * part
 
 
-def test_legs_of_no_length_plan_finite_steps(actor, clip):
+@pytest.fixture(scope="module")
+def legless(actor, clip):
     """A clip may put knees and ankles where hips are."""
     place = clip.position.copy()
     for side in "LR":
         hip, *rest = (actor.skeleton.index(f"{name}.{side}") for name in ("thigh", "shin", "foot"))
         place[:, rest] = place[:, [hip]]
-    found = stance.read(actor, replace(clip, position=place), clip.times[0] + 0.5)
+    return replace(clip, position=place)
+
+
+def test_legs_of_no_length_plan_finite_steps(actor, legless):
+    found = stance.read(actor, legless, legless.times[0] + 0.5)
     assert found.length.max() == stance.SHORTEST
     found = replace(found, down=np.arange(len(found.times))[:, None] // 20 % 3 != [0, 1])  # one lifts, then the other
     push = np.zeros((1, len(found.times), 2))
@@ -63,6 +71,15 @@ def test_legs_of_no_length_plan_finite_steps(actor, clip):
     start = float(found.times[30])
     plan = steps.plan(found, push, Struck.nothing(found.down.shape), [Span(start, start + 2.7)])
     assert np.isfinite(plan.feet).all() and np.isfinite(plan.shift).all() and np.isfinite(plan.turned).all()
+
+
+def test_legs_of_no_length_are_shown(actor, legless):
+    """They point nowhere, so nothing turns them; what is hit does turn."""
+    reaction = run(react(actor, legless, named("chest_front"), Hit(25.0)))
+    with np.errstate(invalid="raise"):
+        q, p = reaction.poses(legless)
+    assert reaction.footing is not None and max(reaction.peaks().values()) > 5.0
+    assert np.isfinite(q).all() and np.isfinite(p).all()
 
 
 def longer(found, by):
