@@ -80,7 +80,7 @@ def resting(armature):
 
 def _skin(objects, armature, index):
     """All meshes that move with the armature joined to one Skin, or None."""
-    parts = []
+    parts, deforming = [], {bone.name: index[bone.name] for bone in armature.data.bones if bone.use_deform}
     for mesh_object in objects:
         if mesh_object.type != "MESH":
             continue
@@ -88,7 +88,7 @@ def _skin(objects, armature, index):
         bone, placement = _placement(mesh_object, armature)
         if placement is None or not (skinned or bone):
             continue
-        part = _mesh(mesh_object, index if skinned else None, index.get(bone, -1))
+        part = _mesh(mesh_object, deforming if skinned else None, index.get(bone, -1))
         if part is not None:
             turned = part[1] if np.linalg.det(placement[:3, :3]) > 0.0 else part[1][:, ::-1]  # a mirror turns faces in
             parts.append((part[0] @ placement[:3, :3].T + placement[:3, 3], turned, part[2]))
@@ -146,8 +146,11 @@ def _bone_socket(rest):
     return socket
 
 
-def _mesh(mesh_object, index, rigid_owner):
-    """vertices (V, 3) in object space, triangles (M, 3), (bones, weights) (V, SHARED); None for an empty mesh."""
+def _mesh(mesh_object, deforming, rigid_owner):
+    """vertices (V, 3) in object space, triangles (M, 3), (bones, weights) (V, SHARED); None for an empty mesh.
+
+    deforming: bones by name whose groups move it, None where it goes with one bone as a whole.
+    """
     mesh = mesh_object.data
     mesh.calc_loop_triangles()
     vertices = np.empty((len(mesh.vertices), 3), dtype=np.float32)
@@ -157,8 +160,8 @@ def _mesh(mesh_object, index, rigid_owner):
     mesh.vertices.foreach_get("co", vertices.ravel())
     mesh.loop_triangles.foreach_get("vertices", triangles.ravel())
     kept, triangles = thin(vertices.astype(np.float64), triangles.astype(np.int64), MAX_VERTICES)
-    if index is not None:
-        moved = _weights(mesh, [index.get(group.name, -1) for group in mesh_object.vertex_groups], kept)
+    if deforming is not None:
+        moved = _weights(mesh, [deforming.get(group.name, -1) for group in mesh_object.vertex_groups], kept)
     else:
         moved = np.full((len(kept), SHARED), -1), np.zeros((len(kept), SHARED))
         moved[0][:, 0], moved[1][:, 0] = rigid_owner, 1.0
