@@ -34,13 +34,8 @@ def pair(z: complex) -> tuple[float, float]:
     return z.real, z.imag
 
 
-def nearest(points: Array, x: Array) -> Array:
-    """(2,) the point of the convex hull of points (f, 2) that is nearest to x (2,)."""
-    return np.array(pair(onto(plane(points).tolist(), plain(x))))
-
-
 def onto(points: list[complex], x: complex) -> complex:
-    """`nearest` in plain numbers.
+    """The point of the convex hull of points that is nearest to x.
 
     From an edge the search goes on to the point that lies farthest out from it towards x, until none does or three
     enclose x (Gilbert, Johnson and Keerthi 1988): no hull is made.

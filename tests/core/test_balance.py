@@ -42,13 +42,18 @@ def test_a_foot_on_the_capture_point_brings_the_body_to_rest():
     np.testing.assert_allclose(end, x + v / pace, atol=1e-4)
 
 
+def nearest(points, x):
+    """(2,) of what points (f, 2) enclose."""
+    return np.array(support.pair(support.onto(support.plane(points).tolist(), complex(*x))))
+
+
 def test_the_nearest_point_of_the_ground_between_feet(rng):
     """Against a search over all mixtures of the corners."""
     for _ in range(20):
         points, x = rng.normal(size=(5, 2)), 2.0 * rng.normal(size=2)
         mixtures = rng.dirichlet(np.full(5, 0.3), size=40000)
         best = np.linalg.norm(mixtures @ points - x, axis=-1).min()
-        found = support.nearest(points, x)
+        found = nearest(points, x)
         assert np.linalg.norm(found - x) <= best + 1e-9
         assert best - np.linalg.norm(found - x) < 0.03
 
@@ -59,10 +64,10 @@ def test_feet_may_enclose_no_ground(rng):
     for _ in range(20):
         at, (far, aside) = np.sort(rng.normal(size=4)), 2.0 * rng.normal(size=2)
         points = rng.permutation(np.concatenate((at, at[:2])))[:, None] * along
-        found = support.nearest(points, far * along + aside * across)
+        found = nearest(points, far * along + aside * across)
         np.testing.assert_allclose(found, np.clip(far, at[0], at[-1]) * along, atol=1e-12)
-        np.testing.assert_allclose(support.nearest(points[:1], far * along), points[0], atol=1e-12)
-        np.testing.assert_allclose(support.nearest(points, points[2]), points[2], atol=1e-12)
+        np.testing.assert_allclose(nearest(points[:1], far * along), points[0], atol=1e-12)
+        np.testing.assert_allclose(nearest(points, points[2]), points[2], atol=1e-12)
 
 
 @pytest.mark.parametrize(("bone", "along"), [("pelvis", 0.5), ("chest", 0.5), ("head", 1.0)])
@@ -401,6 +406,6 @@ def test_legs_bear_no_weight_that_is_farther_away_than_they_reach(skeleton, leng
     def away(k):
         on = (found.down[k] & (plan.lift[k] == 0.0))[found.owner]
         feet = found.soles[k] + plan.feet[k, found.owner, :2] - found.nominal[k]
-        return np.linalg.norm(plan.shift[k, :2] - support.nearest(feet[on], plan.shift[k, :2]))
+        return np.linalg.norm(plan.shift[k, :2] - nearest(feet[on], plan.shift[k, :2]))
 
     assert away(lost - 1) <= walker.LOST * length < away(lost) < walker.LOST * length + 1.5 / 60.0 * 1.5
