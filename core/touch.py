@@ -102,7 +102,7 @@ def _whole(actor: Actor) -> Skinned:
     weights = np.ones(bones.shape) if skin.weights is None else skin.weights
     home = segments.homes(actor.anatomy, actor.masses.mass > 0.0)
     home = np.where(_above(actor, home), home, np.arange(len(home)))
-    bodies = np.where(bones >= 0, actor.body[home[bones]], -1)
+    bodies = np.where((bones >= 0) & (weights > 0.0), actor.body[home[bones]], -1)
     point, column = np.nonzero(bodies >= 0)
     keys, which = np.unique(point * n + bodies[point, column], return_inverse=True)
     shares = np.bincount(which.reshape(-1), weights[point, column], minlength=len(keys))

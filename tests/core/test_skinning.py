@@ -89,6 +89,23 @@ def test_points_reach_as_far_as_the_skin_however_joints_are_bent(rng):
     assert len(points.bodies) < 2.0 * len(alone.bodies)
 
 
+def test_weights_are_shares_whatever_they_add_up_to():
+    """As in Blender, where a vertex of no weight at all goes with nothing."""
+    actor = sleeved()
+    skeleton, skin = actor.skeleton, actor.skeleton.skin
+    first = np.arange(len(skin.vertices))[:, None] == 0
+    several = (
+        {},
+        {"weights": 0.3 * skin.weights},
+        {"bones": np.where(first, -1, skin.bones)},
+        {"weights": np.where(first, 0.0, 0.3 * skin.weights)},
+    )
+    changed = [replace(actor, skeleton=replace(skeleton, skin=replace(skin, **changes))) for changes in several]
+    whole, less, without, nothing = (touch.points(one).skin.shares(len(actor.names)) for one in changed)
+    np.testing.assert_allclose(less, whole)
+    np.testing.assert_allclose(nothing, without)
+
+
 def pair():
     """Two bodies on a ball joint, the first free; a point of both, 0.3 and 0.7."""
     about = np.tile(0.05 * np.eye(3), (2, 1, 1))
