@@ -11,14 +11,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import landing
+from . import landing, weight
 from .landing import OUT, Lander
 from .plan import CLOSED, UNSEEN, Move, Span, Struck, closing
 from .rotation import Array
 from .sides import passing, side
 from .stance import Stance
 from .support import ahead, dot, fall, onto, plane
-from .weight import HASTE, ROUND, Place, placed
+from .weight import ROUND, Place, placed
 
 SWING, LEG, FARTHER = 0.28, 0.9, 0.1  # [s] that a step takes of a leg of this length [m], and more per metre of way
 BRISK = 0.2  # [s] that it takes at least
@@ -155,7 +155,7 @@ class Walker(Lander):
         off = self.x + self.v / pace - self.home
         size = abs(off)
         left = 1.0 - landing.brought(self.stance, k, size, self.end - landing.HOME)
-        still = math.exp(-HASTE * pace * (self.stance.next_landing(k) - k) * self.h)
+        still = math.exp(-weight.HASTE * pace * (self.stance.next_landing(k) - k) * self.h)
         return max(left - still, 0.0) / (1.0 - still) * landing.part(size) * off
 
     def _decide(self, k: int, carries: list[int], points: list[complex], capture: complex) -> None:

@@ -1,5 +1,6 @@
 """The parameter set is the one that docs/calibration.md tells, and the descent that chose it descends."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -38,3 +39,12 @@ def test_what_shows_too_little_costs():
 def test_the_code_has_the_set_that_was_chosen():
     rows = re.findall(r"^\| (\w+) \| [\d.]+ \| ([\d.]+) \|$", PAGE.read_text(encoding="utf-8"), re.M)
     assert {key: float(value) for key, value in rows} == calibrate.present()
+
+
+def test_what_is_tried_is_used():
+    """A module of the core that had a copy of a constant would go on with the value it had when it was read."""
+    core = Path(calibrate.weight.__file__).parent
+    for path in core.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.ImportFrom) else []
+            assert not set(names) & set(calibrate.CONSTANTS), path.name

@@ -9,11 +9,13 @@ from core.dynamics import Load, balance, kinematics, with_twist
 from core.forces import (
     Air,
     Capsules,
+    Compliant,
     Contacts,
     DryFriction,
     EndStop,
     Field,
     Flesh,
+    Floor,
     Ground,
     HingeFriction,
     JointSpring,
@@ -36,11 +38,13 @@ from core.forces.limit import torque_function
 from core.forces.spring import capped
 from core.forces.step import Step, deviation, log_rate
 from core.forces.swing import swing_twist
+from core.forces.world import motions
 from core.lanes import arranged
 from core.model import FREE, SPHERICAL, Model, State, revolute
 from core.reference import Reference, build, passing
 from core.rotation import angle, exp, log, multiply
 from core.simulate import Run, simulate
+from core.skinning import Skinned
 from core.spatial import inertia
 
 from .test_simulate import last, muscle
@@ -93,6 +97,9 @@ def every_force(model, reference):
     capsules = Capsules(m, np.stack((points, -points), axis=1), 0.1 * one)
     pairs = capsules.pairs(model)
     thick = replace(capsules, radius=0.4 * one)
+    both = np.stack((m, np.maximum(m - 1, 0)), axis=1).reshape(-1)
+    skin = Skinned(2 * m, both, np.repeat(points, 2, axis=0), np.tile([0.7, 0.3], model.n))
+    floor = Floor(skin, 0.3).of_clip(model, *motions(model, reference), reference)
     return {
         "joint": JointSpring(m, law),
         "joint exponential": JointSpring(m, steep),
@@ -104,6 +111,7 @@ def every_force(model, reference):
         "swing about rest": SwingTwist.of_rest(reference, swing, rest),
         "end stops": EndStop.of_clip(stops(rest, -0.03 * one, 0.03 * one), reference, (1e5 * one, 1e3 * one)),
         "viscous": Viscous(m, 100.0 * one),
+        "floor": Compliant([floor]),
         "flesh": Flesh(thick, pairs, 100.0 * one, 10.0, 1.0).of_clip(kinematics(model, reference.arrivals())),
         "contacts": Contacts(
             [
