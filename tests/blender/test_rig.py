@@ -216,22 +216,21 @@ def test_owner_is_the_heaviest_bone_group(fresh_scene):
     assert (skin.bones[:, 2:] == -1).all() and not skin.weights[:, 2:].any()
 
 
-def test_bones_that_do_not_deform_move_no_skin(fresh_scene):
-    """Whatever their groups say: 0.4 of it a's, all of it goes with a, as Blender's own mesh does."""
+@pytest.mark.parametrize("deforms", [True, False])
+def test_bones_that_do_not_deform_move_no_skin(fresh_scene, deforms):
+    """Whatever their groups say: b, half a turn about z, takes as much of the mesh along as Blender shows."""
     armature, part = two_bones(), cube()
-    armature.data.bones["b"].use_deform = False
+    armature.data.bones["b"].use_deform = deforms
     for name, weight in (("a", 0.4), ("b", 0.6)):
         part.vertex_groups.new(name=name).add(list(range(8)), weight, "REPLACE")
     part.modifiers.new("Armature", "ARMATURE").object = armature
     skin = rig.read(bpy.context, armature).skin
-    for name, bone in (("a", 0), ("b", 1)):
-        armature.pose.bones[name].location = (0, 0, 1)
-        bpy.context.view_layer.update()
-        shown = part.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
-        moved = np.array([(x.co - y.co).length for x, y in zip(shown.vertices, part.data.vertices, strict=True)])
-        armature.pose.bones[name].location = (0, 0, 0)
-        share = (skin.weights * (skin.bones == bone)).sum(axis=1) / skin.weights.sum(axis=1)
-        np.testing.assert_allclose(share, moved, atol=1e-6)
+    armature.pose.bones["b"].rotation_quaternion = (0, 0, 1, 0)  # its y is up
+    bpy.context.view_layer.update()
+    shown = np.array([v.co for v in part.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.vertices])
+    share = (skin.weights * (skin.bones == 1)).sum(axis=1) / skin.weights.sum(axis=1)
+    np.testing.assert_allclose(share, 0.6 if deforms else 0.0, atol=1e-6)
+    np.testing.assert_allclose(shown, skin.vertices * (1.0 - 2.0 * share[:, None] * [1, 1, 0]), atol=1e-5)
 
 
 def test_a_mirrored_part_has_its_faces_outward(fresh_scene):
