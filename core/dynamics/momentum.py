@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..lanes import laned
 from ..model import Model
 from ..rotation import Array, rotate
 from ..spatial import apply, apply_T, first_moment
@@ -39,8 +40,12 @@ def balance(model: Model, kin: Kinematics, gravity: Array) -> Balance:
 def centre(kin: Kinematics) -> tuple[Array, Array]:
     """(..., 3) place and velocity of the centre of mass, world."""
     whole = kin.I.sum(axis=-3)
-    flat = kin.I.reshape(kin.I.shape[:-3] + (-1, 6))  # inertias are symmetric
-    mass, momentum = whole[..., 5, 5:], apply_T(flat, kin.V.reshape(kin.V.shape[:-2] + (-1,)))[..., 3:]
+    if laned(kin.V):  # to put all bodies' entries in a row would be to copy them
+        momentum = apply(kin.I[..., 3:, :], kin.V).sum(axis=-2)
+    else:
+        flat = kin.I.reshape(kin.I.shape[:-3] + (-1, 6))  # inertias are symmetric
+        momentum = apply_T(flat, kin.V.reshape(kin.V.shape[:-2] + (-1,)))[..., 3:]
+    mass = whole[..., 5, 5:]
     return first_moment(whole) / mass + kin.origin, momentum / mass
 
 

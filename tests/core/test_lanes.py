@@ -5,12 +5,12 @@ import pytest
 
 from bench import trees
 from core import lanes, spatial
-from core.dynamics import Load, forward_dense, forward_tree, kinematics
+from core.dynamics import Load, centre, forward_dense, forward_tree, kinematics
 from core.lanes import Table, arranged, dot, laned, linear, memory, product, rows, seen, zeros
 from core.model import Model, State
 from core.rotation import conjugate, cross, exp, log_and_rate, multiply, to_matrix
 from core.simulate import Run, step
-from core.spatial import apply, apply_T, motion_cross
+from core.spatial import apply, apply_T, first_moment, motion_cross
 
 from .trees import mixed, tree
 
@@ -85,6 +85,19 @@ def test_sums_along_trees_of_any_order_in_lanes(rng, batch, monkeypatch):
         assert batch == (1,) or (laned(outward) and laned(inward))
         np.testing.assert_allclose(outward, model.ancestor @ values, atol=1e-12)
         np.testing.assert_allclose(inward, model.ancestor.T @ values, atol=1e-12)
+
+
+@pytest.mark.parametrize("order", [np.copy, arranged], ids=["rows", "lanes"])
+def test_the_weight_of_a_batch_is_that_of_each(rng, order):
+    """Against sums over bodies: place and momentum of each one's own centre of mass."""
+    model = mixed(rng, 9)
+    poses = exp(rng.normal(size=(4, 9, 3))), rng.normal(size=(4, 9, 3)), rng.normal(size=(4, 9, 6))
+    kin = kinematics(model, State(*map(order, poses)))
+    mass = model.inertia[:, 5, 5]
+    com = apply(kin.R, np.broadcast_to(first_moment(model.inertia) / mass[:, None], kin.p.shape)) + kin.p
+    speed = kin.V[..., 3:] + cross(kin.V[..., :3], com)
+    for found, each in zip(centre(kin), (com + kin.origin[..., None, :], speed), strict=True):
+        np.testing.assert_allclose(found, mass @ each / mass.sum(), atol=1e-12)
 
 
 @pytest.mark.parametrize("count", trees.SIZES)
