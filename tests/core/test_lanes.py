@@ -90,7 +90,7 @@ def test_sums_along_trees_of_any_order_in_lanes(rng, batch, monkeypatch):
 @pytest.mark.parametrize("order", [np.copy, arranged], ids=["rows", "lanes"])
 def test_the_weight_of_a_batch_is_that_of_each(rng, order):
     """Against sums over bodies: place and momentum of each one's own centre of mass."""
-    model = mixed(rng, 9)
+    model = tree(rng, 9)
     poses = exp(rng.normal(size=(4, 9, 3))), rng.normal(size=(4, 9, 3)), rng.normal(size=(4, 9, 6))
     kin = kinematics(model, State(*map(order, poses)))
     mass = model.inertia[:, 5, 5]
