@@ -149,12 +149,15 @@ def plain(strip: Any) -> bool:
 
 
 def played(strip: Any, frames: Array) -> tuple[np.ndarray, Array]:
-    """Whether a plain strip, alone on its track, acts at the frames (T,) of the scene, and the action's frames then."""
-    frames = frames.astype(np.float32).astype(float)  # as Blender compares them with a strip's ends
-    start, end = strip.frame_start, strip.frame_end
+    """Whether a plain strip, alone on its track, acts at the frames (T,) of the scene, and the action's frames then.
+
+    In single precision, as Blender reckons: else what begins at a frame could be seen one frame later.
+    """
+    frames, start, end = frames.astype(np.float32), np.float32(strip.frame_start), np.float32(strip.frame_end)
     acts = (frames >= start) & (frames <= end)
     acts |= (frames > end) & (strip.extrapolation != "NOTHING") | (frames < start) & (strip.extrapolation == "HOLD")
-    return acts & (not strip.mute), np.clip(frames, start, end) - start + strip.action_frame_start
+    since = np.float32(strip.action_frame_start) + (np.maximum(frames, start) - start)
+    return acts & (not strip.mute), np.where(frames < end, since, np.float32(strip.action_frame_end)).astype(float)
 
 
 def new_track(anim: Any, name: str, after: Any = None) -> Any:

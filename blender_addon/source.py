@@ -57,13 +57,16 @@ def _heard(data):
 
 def stacked(armature):
     """The strips of the tracks that are heard, from the lowest up, muted ones too, where nothing but plain ones, one to
-    a track, animates the armature, as when its clip is pushed down; else None."""
+    a track, animates the armature, as when its clip is pushed down; else None.
+
+    Even what an active action keys that a solo silences has its default.
+    """
     data = armature.animation_data
     if data is None or data.use_tweak_mode:
         return None
     heard = _heard(data)
     strips = [strip for track in heard for strip in track]
-    clear = not nla.read_stack(data).active and all(len(track) < 2 for track in heard)
+    clear = not curves_in_force(armature) and all(len(track) < 2 for track in heard)
     return strips if clear and all(map(nla.plain, strips)) else None
 
 

@@ -47,6 +47,17 @@ def test_ends_between_frames(zoo, rng):
     assert_same(*both_ways(zoo, np.array([5.3, 7.1, 19.1, 24.3])))
 
 
+def test_jumps_of_a_strip_that_begins_between_frames(zoo, rng):
+    """At every other frame, by a hair sooner or later: frames are reckoned as Blender reckons them."""
+    below = pushed_down(zoo, rng)[0]
+    below.action_frame_start = -2.7
+    below.frame_start_raw, below.frame_end_raw = -2.7, 20.0
+    for curve in actions.curves_of(below.action, actions.slot_of(below)):
+        curve.modifiers.new("STEPPED")
+    assert clip.shortcut(bpy.context, zoo) == ""
+    assert_same(*both_ways(zoo, np.arange(-2.0, 20.0)))
+
+
 def _backwards(strip):
     strip.use_reverse = True
 
@@ -118,6 +129,21 @@ def test_muted_strips_have_an_action_mixed_by_its_influence(zoo, rng):
     actions.set_slot(anim, actions.slot_identifier(strips[0]))
     anim.action_influence = 0.4
     assert not source.alone(zoo) and clip.shortcut(bpy.context, zoo) == "NLA strips"
+
+
+def test_an_action_that_a_solo_silences_goes_through_the_scene(zoo, rng):
+    """What it keys has its default then, so the strips' curves don't tell all."""
+    pushed_down(zoo, rng)
+    anim = zoo.animation_data
+    keyed(zoo, rng, 'pose.bones["g"].location', 3)
+    anim.nla_tracks[1].is_solo = True
+    assert clip.shortcut(bpy.context, zoo) == "NLA strips"
+    _, shown = clip.sample_scene(bpy.context, zoo, rig.read(bpy.context, zoo), FRAMES)[1:]
+    assert not shown.location[:, shown.names.index("g")].any()
+    anim.action = None
+    zoo.pose.bones["g"].location = (1.0, 2.0, 3.0)
+    assert clip.shortcut(bpy.context, zoo) == ""
+    assert_same(*both_ways(zoo, FRAMES))
 
 
 def test_quaternions_that_strips_key_in_part_go_through_the_scene(zoo, rng):
