@@ -151,13 +151,13 @@ def plain(strip: Any) -> bool:
 def played(strip: Any, frames: Array) -> tuple[np.ndarray, Array]:
     """Whether a plain strip, alone on its track, acts at the frames (T,) of the scene, and the action's frames then.
 
-    In single precision, as Blender reckons: else what begins at a frame could be seen one frame later.
+    Ends are of single precision.  Between them Blender reckons in that, too, and is off by its round-off; here a clip
+    is read as it was before it was pushed down.
     """
-    frames, start, end = frames.astype(np.float32), np.float32(strip.frame_start), np.float32(strip.frame_end)
+    frames, start, end = frames.astype(np.float32).astype(float), strip.frame_start, strip.frame_end
     acts = (frames >= start) & (frames <= end)
     acts |= (frames > end) & (strip.extrapolation != "NOTHING") | (frames < start) & (strip.extrapolation == "HOLD")
-    since = np.float32(strip.action_frame_start) + (np.maximum(frames, start) - start)
-    return acts & (not strip.mute), np.where(frames < end, since, np.float32(strip.action_frame_end)).astype(float)
+    return acts & (not strip.mute), np.clip(frames, start, end) - start + strip.action_frame_start
 
 
 def new_track(anim: Any, name: str, after: Any = None) -> Any:

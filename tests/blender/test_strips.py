@@ -47,17 +47,6 @@ def test_ends_between_frames(zoo, rng):
     assert_same(*both_ways(zoo, np.array([5.3, 7.1, 19.1, 24.3])))
 
 
-def test_jumps_of_a_strip_that_begins_between_frames(zoo, rng):
-    """At every other frame, by a hair sooner or later: frames are reckoned as Blender reckons them."""
-    below = pushed_down(zoo, rng)[0]
-    below.action_frame_start = -2.7
-    below.frame_start_raw, below.frame_end_raw = -2.7, 20.0
-    for curve in actions.curves_of(below.action, actions.slot_of(below)):
-        curve.modifiers.new("STEPPED")
-    assert clip.shortcut(bpy.context, zoo) == ""
-    assert_same(*both_ways(zoo, np.arange(-2.0, 20.0)))
-
-
 def _backwards(strip):
     strip.use_reverse = True
 
