@@ -303,5 +303,5 @@ def test_a_foot_that_hangs_is_shown_nearer_to_its_hip(actor):
         assert np.linalg.norm(shown[:, other] - p[air][:, other], axis=-1).max() < 2e-3
     (_, led), (hip, foot) = legs  # the hip gives way to a leg that is drawn up
     far, near = (np.linalg.norm(hip - ankle, axis=-1) for ankle in (led, foot))
-    np.testing.assert_allclose(far - near, 0.03, atol=1e-4)
-    assert np.abs(np.cross(hip - led, hip - foot)).max() < 1e-4
+    np.testing.assert_allclose(far - near, 0.03, atol=5e-6)
+    assert np.abs(np.cross(hip - led, hip - foot)).max() < 5e-6
