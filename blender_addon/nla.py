@@ -5,7 +5,8 @@ Facts from anim_sys.cc, checked by tests/blender/test_layer_push.py:
   are not looked at, and channels it does not key keep their stored values.
 - Otherwise it lies over the tracks (under a solo it is silent), its time is the scene's, and with extrapolation Hold
   its curves go on beyond its keys.  A strip maps and clamps its time; at its ends curves stand still.
-- Every channel of every action in an evaluating track is reset to the property's default where no strip acts.
+- Every channel of every action in an evaluating track is reset to the property's default where no strip acts: those
+  of muted strips, and of an action that a solo silences, too.
   Of a quaternion all four components count as keyed as soon as one is.
 """
 
