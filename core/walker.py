@@ -273,14 +273,13 @@ class Walker(Lander):
     def _past(self, k: int, leg: int, left: float, first: float) -> tuple[complex, float]:
         """Where a foot that passes the other in a time [s] is to go first, and how long it has: to its own side, and
         along its way home as far as it gets by then."""
-        place = self.apart(self.due[leg], leg, self.goal[leg], True)
-        if not self.across[leg]:
+        place, aside = self.apart(self.due[leg], leg, self.goal[leg], True), self.clear(k, leg)
+        if not self.across[leg] or aside <= 0.0:
             return place, left
         quick, way = landing.QUICK * float(self.stance.length[leg]), place - self.feet[leg]
         if abs(way) <= quick * first:
             return place, min(left, first)
         out = side(self.stance, k, leg, self.feet).way
-        aside = max(self.clear(k, leg), 0.0)
         soon = min(left, max(first, aside / quick))
         return self.feet[leg] + aside * out + (way - dot(way, out) * out) * (soon / max(left, self.h)), soon
 

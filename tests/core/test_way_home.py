@@ -95,3 +95,15 @@ def test_a_foot_takes_its_whole_time_for_a_step(stand):
         seconds, way = move.end - move.start, np.linalg.norm(at[-1] - at[0])
         hurried = 3600.0 * np.linalg.norm(np.diff(at, n=2, axis=0), axis=-1).max()
         assert way > 0.2 and hurried < 7.2 * way / seconds**2
+
+
+@pytest.mark.parametrize("side", (-1.0, 1.0))
+def test_a_foot_that_comes_home_past_the_other_does_so_in_one_step(stand, side):
+    """Once it is on its own side it goes on: it doesn't stop beside the other until it lands, 8 cm from home."""
+    plan = pushed(stand, 30, 0.5 * np.array([side, 1.0]))
+    assert plan.lost is None and len({move.leg for move in plan.moves}) == 1
+    out, back = plan.moves
+    assert back.way == (0.0, 0.0) and np.hypot(*out.way) > 0.3
+    for move in plan.moves:
+        k = int(np.searchsorted(stand.times, move.end - 1e-6))
+        np.testing.assert_allclose(plan.feet[k, move.leg, :2], move.way, atol=1e-9)
