@@ -27,6 +27,24 @@ def test_crossed_legs_keep_their_thickness(along):
         assert (nearest > thick - 1e-4) == clear
 
 
+def test_where_feet_are_beside_each_other_is_told_alike_in_plans_and_in_poses(actor, clip, rng):
+    """In plain numbers of a stance, and in arrays of the world, wherever the other foot is."""
+    found = stance.read(actor, clip, clip.times[0] + 0.5)
+    for k in rng.integers(len(found.times), size=20):
+        off = 0.3 * rng.normal(size=(2, 2))
+        feet = found.ankle[k].copy()
+        feet[:, :2] += off
+        for leg in (0, 1):
+            both = ((x[leg], x[1 - leg]) for x in (found.hip[k], feet))
+            world, plan = sides.beside(*both), sides.side(found, int(k), leg, off.view(complex)[:, 0].tolist())
+            np.testing.assert_allclose(world.room, plan.room, atol=1e-12)
+            np.testing.assert_allclose(world.along, plan.along, atol=1e-12)
+            np.testing.assert_allclose(world.wide, plan.wide, atol=1e-12)
+            np.testing.assert_allclose(world.way, [plan.way.real, plan.way.imag], atol=1e-12)
+            across = (feet[leg] - feet[1 - leg])[:2] - world.room * world.way
+            assert abs(world.along) == pytest.approx(np.linalg.norm(across), abs=1e-12)
+
+
 def test_a_walk_pushed_over_its_standing_leg_crosses_over():
     """The foot in the air lands beyond the one that stands, well before it; that one then goes round it and home."""
     skeleton = build(skin=True)

@@ -107,3 +107,14 @@ def test_a_foot_that_comes_home_past_the_other_does_so_in_one_step(stand, side):
     for move in plan.moves:
         k = int(np.searchsorted(stand.times, move.end - 1e-6))
         np.testing.assert_allclose(plan.feet[k, move.leg, :2], move.way, atol=1e-9)
+
+
+def test_what_fades_near_the_end_does_so_at_the_rate_that_is_told(walk):
+    """Feet in the air and those that slide: the way from sample to sample is the mean of the rates at both."""
+    for end in (1.2, 2.0, 2.7):
+        plan, since = pushed(walk, 38, [0.9, 0.3], end), walk.times - walk.times[38] - end
+        fades = np.flatnonzero((since > 0.01 - CLOSE) & (since < -0.03 - CLOSED))
+        for way, rate in ((plan.shift, plan.rate), (plan.feet, plan.speed)):
+            gone = np.diff(way, axis=0)[fades] * 60.0
+            told = 0.5 * (rate[1:] + rate[:-1])[fades]
+            assert np.abs(gone).max() > 0.05 and np.abs(gone - told).max() < 0.02 * np.abs(gone).max()
