@@ -1,0 +1,198 @@
+"""The last millimetres of a reaction's feet, on what is shown: legs are closed, heels rise, the pelvis gives way."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import heels
+from .dynamics import centre_of
+from .ik import Limb, bend, braced, let_out, nearer, place, reach, reached
+from .model import Model
+from .plan import Plan
+from .reference import to_world
+from .resample import linear
+from .rotation import Array, conjugate, exp, multiply, rotate, slerp
+from .sides import beside, least
+from .stance import Stance
+from .support import smooth
+
+SOFT = 0.3  # of how far hip and foot are off the clip's: as wide is the way into a stretched leg
+LIES, STANDS = 0.4, 0.7  # how steep a leg is, its height over its length, below which none and from which all counts
+DEEPEST = 0.06  # [m] that the pelvis sinks at most for legs that don't reach and whose heels can't rise
+RISE, SOFTER, STEEPEST = 0.03, 0.065, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
+SLANTED = 2.0  # times what its leg misses that a foot is lifted at most: a leg near level would ask for any height
+GIVES = 0.015  # [m] how softly feet that move freely stay on their own side
+PASSES, HALF = 4, 0.5  # in which legs and the weight find to each other, and part of a leg that goes with its hip
+ROUND_OFF = 1e-7  # [m] by which the weight isn't off at all
+RAISED = 0.02  # [m] that a foot is up in a step of ours to be in the air
+
+Poses = tuple[Array, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Settling:
+    """Legs whose feet go where a plan has them.
+
+    base: the pelvis.
+    """
+
+    stance: Stance
+    plan: Plan
+    base: int
+
+    @property
+    def feet(self) -> np.ndarray:
+        """(L,) bodies."""
+        return np.array([limb.end for limb in self.stance.limbs])
+
+    def carried(self, model: Model) -> np.ndarray:
+        """(n,) bool, the bodies that go where the pelvis goes."""
+        return np.asarray(model.ancestor[:, self.base] > 0.0)
+
+    def settled(self, model: Model, clip: Poses, times: Array, joints: Array, at: Array, part: Array) -> Poses:
+        """World poses (T, n, 4), (T, n, 3) with the pelvis where the plan has it, in the air the weight, and the feet
+        to the point.
+
+        Where a leg would not reach and has the time, the pelvis sinks.
+        clip: its world poses at the times (T,).  joints: (T, n, 4), at: (T, n, 3) joint poses of the reaction besides
+        the plan.  part: (n,) of the reaction that shows; feet stand whatever shows of their legs.
+        """
+        shows = part[self.base]
+        by = [shows * self.stance.at(x, times) for x in (self.plan.hastened, self.plan.turned)]
+        hastened = self._hastened(clip, *by)
+        way, feet, hold = self.plan.at(times)
+        way, feet = shows * way, shows * feet - by[0]
+        joints = joints.copy()
+        for limb in self.stance.limbs:
+            knee = multiply(conjugate(hastened[0][:, model.parent[limb.lower]]), hastened[0][:, limb.lower])
+            joints[:, limb.lower] = braced(limb, knee, joints[:, limb.lower])
+        q, p = to_world(model, joints, at)
+        carried = self.carried(model)
+        p[:, carried] += way[:, None]
+        limbs = list(enumerate(self.stance.limbs))
+        targets = [self._target(limb, hastened, (q, p), feet[:, i], hold[:, i]) for i, limb in limbs]
+        ankles = [at for at, _ in targets]
+        sinks, swings = (self.stance.at(x, times) for x in (self.stance.sinks, self.stance.swings))
+        lift, hangs = (shows * linear(self.plan.times, x, times) for x in (self.plan.lift, self.plan.hangs))
+        free = self._free(swings, lift, hold)
+        targets = [(self._beside(i, hastened[1], p, ankles, free[:, i]), turn) for i, (_, turn) in enumerate(targets)]
+        sunk = [sinks[:, i] * self._lacks(limb, hastened[1], p, targets[i]) for i, limb in limbs]
+        sunk = shows * DEEPEST * np.tanh(np.linalg.norm(sunk, ord=4, axis=0) / DEEPEST)
+        way[:, 2] -= sunk
+        p[:, carried, 2] -= sunk[:, None]
+        held = model.inertia[:, 5, 5] @ model.ancestor[:, [limb.upper for limb in self.stance.limbs]].sum(axis=1)
+        air = 1.0 - sinks.max(axis=1, keepdims=True)
+        eager = air / (1.0 - HALF * held / model.inertia[:, 5, 5].sum())
+        weight, bends = centre_of(model, q, p), [bend(limb, *clip) for limb in self.stance.limbs]
+        for _ in range(PASSES if air.any() else 1):
+            led = [self._risen(limb, hastened[1], p, targets[i], swings[:, i], hold[:, i]) for i, limb in limbs]
+            led = [(nearer(led[i][0], p[:, limb.upper], hangs[:, i]), led[i][1]) for i, limb in limbs]
+            shown = self._placed(model, (q, p), (joints, at), way, led, bends, swings)
+            off = eager * shows * (centre_of(model, *shown) - weight)  # no ground takes what a leg swings
+            off[np.linalg.norm(off, axis=-1) < ROUND_OFF] = 0.0  # a straight leg would make more of it
+            way, p = way - off, p - carried[:, None] * off[:, None]
+        return shown
+
+    def _placed(
+        self,
+        model: Model,
+        world: Poses,
+        own: Poses,
+        way: Array,
+        feet: list[Poses],
+        bends: list[Poses],
+        swings: Array,
+    ) -> Poses:
+        """World poses with the pelvis a way (T, 3) off, and the feet where they are led.
+
+        world, own: of the world and of the joints, without those.  bends: of the clip's knees, see `reach`.
+        """
+        (q, p), (joints, at), up = world, (x.copy() for x in own), int(model.parent[self.base])
+        at[:, self.base] += way if up < 0 else rotate(conjugate(q[:, up]), way)
+        for i, (limb, (foot, turn)) in enumerate(zip(self.stance.limbs, feet, strict=True)):
+            swing, lower = reach(limb, q, p, foot, bends[i])
+            turn = slerp(turn, multiply(lower, q[:, limb.end]), swings[:, i])  # in the air an ankle goes with its leg
+            place(model, limb, q, joints, swing, lower, turn)
+        return to_world(model, joints, at)
+
+    def _hastened(self, clip: Poses, way: Array, turn: Array) -> Poses:
+        """The clip's world poses, but for feet a way (T, L, 3) and turns (T, L, 3) off it."""
+        q, p = (x.copy() for x in clip)
+        p[:, self.feet] += way
+        q[:, self.feet] = multiply(exp(turn), q[:, self.feet])
+        return q, p
+
+    def _target(self, limb: Limb, clip: Poses, own: Poses, way: Array, hold: Array) -> Poses:
+        """Place (T, 3) and rotation (T, 4) of a foot: the clip's, led off it, as far as it is held."""
+        q, p = (x[:, limb.end] for x in own)
+        clip_q, clip_p = (x[:, limb.end] for x in clip)
+        turn, at = slerp(q, clip_q, hold), p + hold[:, None] * (clip_p + way - p)
+        deep = self._deep(limb, turn, at) - np.maximum(self._deep(limb, clip_q, clip_p), 0.0)
+        at[:, 2] += np.maximum(deep, 0.0)
+        lift = way[:, 2]  # a foot that a step takes up is as high, however freely it moves
+        at[:, 2] = np.where(lift > 0.0, np.maximum(at[:, 2], clip_p[:, 2] + lift), at[:, 2])
+        return at, turn
+
+    def _free(self, swings: Array, lift: Array, hold: Array) -> Array:
+        """(T, L) how freely feet move: those in the air, and of four legs, which cross each other, only those that
+        are not led.  lift: (T, L) of steps of ours, off their ground [m]."""
+        if len(self.stance.limbs) > 2:
+            return 1.0 - hold
+        aloft = np.maximum(swings, smooth(lift / RAISED))
+        return np.maximum(aloft, 1.0 - hold)
+
+    def _beside(self, leg: int, clip: Array, p: Array, feet: list[Array], free: Array) -> Array:
+        """Places (T, 3) of a foot that, as far as it is free (T,), stays on its own side of the nearest other, as wide
+        as in the clip or as legs are thick.  clip, p: (T, n, 3) world positions.  feet: of all."""
+        limbs = self.stance.limbs
+        hips = p[:, [limb.upper for limb in limbs]]
+        other = int(self.stance.beside[0][0, leg])
+        both = [limbs[i].end for i in (leg, other)]
+        places = (clip[:, both[0]], clip[:, both[1]]), (feet[leg], feet[other])
+        clips, own = (beside((hips[:, leg], hips[:, other]), each) for each in places)
+        short = [
+            np.minimum(clips.room, least(each.along, each.wide, self.stance.apart)) - each.room for each in (clips, own)
+        ]
+        before, pushed = (GIVES * np.logaddexp(0.0, x / GIVES) for x in short)
+        return feet[leg] + (free * (pushed - before))[:, None] * np.pad(own.way, ((0, 0), (0, 1)))
+
+    def _lacks(self, limb: Limb, clip: Array, p: Array, target: Poses) -> Array:
+        """(T,) how much lower a hip must get for its leg to reach, but where its heel rises: one that is steep already,
+        about to leave the ground, pulls nobody down, nor does a leg that lies on it."""
+        way = p[:, limb.upper] - target[0]
+        sunk = heels.lower(way, reached(limb, clip, p, target[0], SOFT))
+        steep = way[:, 2] / np.maximum(np.linalg.norm(way, axis=-1), 1e-12)
+        sunk = sunk * smooth((steep - LIES) / (STANDS - LIES))
+        return np.asarray(heels.holds(rotate(target[1], self._tip(limb)), way) * sunk)
+
+    def _risen(self, limb: Limb, clip: Array, p: Array, target: Poses, air: Array, hold: Array) -> Poses:
+        """The foot's place and rotation where its leg doesn't reach: a heel rises over toes that stay where they are as
+        long as the body is before them; on the ground it is then lifted off it; what is left it is drawn to its
+        hip, from which it is let out in the air."""
+        ankle, turn = target
+        softness = SOFTER + air * hold * (SOFT - SOFTER)
+        hip, far = p[:, limb.upper], reached(limb, clip, p, ankle, softness)
+        toes = rotate(turn, self._tip(limb))
+        before, axis = heels.before(toes, hip - ankle)
+        steep = heels.steep(hip - ankle - toes, -toes, axis, far)
+        roll = exp(((1.0 - air) * before * np.clip(steep, 0.0, STEEPEST))[:, None] * axis)
+        ankle = ankle + toes - rotate(roll, toes)
+        way = hip - ankle
+        missing = np.maximum(np.linalg.norm(way, axis=-1) - far, 0.0)
+        ankle[:, 2] += (1.0 - air) * np.minimum(heels.lower(way, far), np.minimum(SLANTED * missing, RISE))
+        ankle = nearer(ankle, hip, np.maximum(np.linalg.norm(hip - ankle, axis=-1) - far, 0.0))
+        own, length = clip[:, limb.end] - clip[:, limb.upper], self.stance.length[self.stance.limbs.index(limb)]
+        return ankle + air[:, None] * let_out(own, ankle - hip, float(length)), multiply(roll, turn)
+
+    def _tip(self, limb: Limb) -> Array:
+        """(3,) of a foot's toes, in its frame; the ankle of one that has no heel on the ground to rise."""
+        leg = self.stance.limbs.index(limb)
+        sole = self.stance.points[self.stance.owner == leg]
+        return np.zeros(3) if self.stance.toed[leg] else np.asarray(sole[np.argmax(np.linalg.norm(sole, axis=-1))])
+
+    def _deep(self, limb: Limb, q: Array, p: Array) -> Array:
+        """(T,) how far a foot at a pose is in the ground [m]."""
+        own = self.stance.owner == self.stance.limbs.index(limb)
+        soles = p[:, None] + rotate(q[:, None], self.stance.points[own])
+        height = soles[..., 2] - soles[..., :2] @ self.stance.grade
+        return np.asarray((self.stance.level[own] - height).max(axis=1))
