@@ -7,6 +7,7 @@ import pytest
 
 from core import landing, sides, stance
 from core.plan import Span, Struck
+from core.rotation import exp, rotate
 from core.walker import Walker
 
 from .figures import build
@@ -28,8 +29,9 @@ def test_crossed_legs_keep_their_thickness(along):
 
 
 def test_where_feet_are_beside_each_other_is_told_alike_in_plans_and_in_poses(actor, clip, rng):
-    """In plain numbers of a stance, and in arrays of the world, wherever the other foot is."""
-    found = stance.read(actor, clip, clip.times[0] + 0.5)
+    """In plain numbers of a stance, and in arrays of the world, wherever the other foot is and however hips lie."""
+    found, turn = stance.read(actor, clip, clip.times[0] + 0.5), exp(np.array([0.0, 0.0, 0.7]))
+    found = replace(found, hip=rotate(turn, found.hip), ankle=rotate(turn, found.ankle))
     for k in rng.integers(len(found.times), size=20):
         off = 0.3 * rng.normal(size=(2, 2))
         feet = found.ankle[k].copy()
