@@ -39,8 +39,12 @@ def steady(down: np.ndarray) -> np.ndarray:
 
 def load(flies: np.ndarray) -> Array:
     """(K,) how many times its weight a body presses the ground, in the mean, that flies (K,) bool at some samples: 1,
-    and between flights more, for those who stand there bear half of each as well."""
+    and between flights more, for those who stand there bear half of each as well.
+
+    A contact that the first sample or the last one cuts is taken to last as long as the flight beside it at least.
+    """
     cuts = np.flatnonzero(np.diff(np.concatenate(([-1], 1 * flies, [-1]))))
     some = np.diff(cuts)
-    air = np.pad(some * flies[cuts[:-1]], 1)
-    return np.asarray(np.repeat(np.where(air[1:-1] > 0, 1.0, 1.0 + 0.5 * (air[:-2] + air[2:]) / some), some))
+    air, lasts = np.pad(some * flies[cuts[:-1]], 1), some.copy()
+    lasts[[0, -1]] = np.maximum(some[[0, -1]], air[[2, -3]])
+    return np.asarray(np.repeat(np.where(air[1:-1] > 0, 1.0, 1.0 + 0.5 * (air[:-2] + air[2:]) / lasts), some))

@@ -81,7 +81,7 @@ class Settling:
         way[:, 2] -= sunk
         p[:, carried, 2] -= sunk[:, None]
         held = model.inertia[:, 5, 5] @ model.ancestor[:, [limb.upper for limb in self.stance.limbs]].sum(axis=1)
-        air = 1.0 - sinks.max(axis=1, keepdims=True)
+        air = self.stance.at(self.stance.aloft, times)[:, None]
         eager = air / (1.0 - HALF * held / model.inertia[:, 5, 5].sum())
         weight, bends = centre_of(model, q, p), [bend(limb, *clip) for limb in self.stance.limbs]
         for _ in range(PASSES if air.any() else 1):

@@ -83,8 +83,17 @@ class Stance:
     @cached_property
     def sinks(self) -> Array:
         """(K, L) 0..1 the same where the ground may draw a body down: nowhere in the air, so hardly in a run."""
-        near = np.convolve(self.flies, np.ones(2 * contacts.SHIFTED + 1))[contacts.SHIFTED : -contacts.SHIFTED] > 0.5
-        return contacts.softly(self.down & ~near[:, None])
+        return contacts.softly(self.down & ~self._near_flight[:, None])
+
+    @cached_property
+    def aloft(self) -> Array:
+        """(K,) 0..1 in flight, and in contacts so brief that flights meet in them."""
+        return contacts.softly(self._near_flight[:, None])[:, 0]
+
+    @cached_property
+    def _near_flight(self) -> np.ndarray:
+        """(K,) bool: the body flies, or does so SHIFTED samples before or after."""
+        return np.convolve(self.flies, np.ones(2 * contacts.SHIFTED + 1))[contacts.SHIFTED : -contacts.SHIFTED] > 0.5
 
     @cached_property
     def swings(self) -> Array:

@@ -28,6 +28,13 @@ def test_feet_bear_the_flights_as_well(stands, flies):
     np.testing.assert_array_equal(load[air], 1.0)
 
 
+@pytest.mark.parametrize("cut", [1, 4, 30])
+def test_a_contact_that_the_clip_cuts_bears_no_more_than_one_as_long_as_the_flight(cut):
+    """Of two samples of a contact nobody knows how long it lasts: alone they would bear 4.75 times the weight."""
+    air = np.array([False] * cut + [True] * 15 + [False] * cut)
+    np.testing.assert_allclose(contacts.load(air)[~air], 1.0 + 7.5 / max(cut, 15))
+
+
 def test_a_run_falls_as_fast_as_who_stands():
     """A body that bounces is as unstable from stride to stride as one that bears its weight all the time: its feet
     stand more briefly, but press harder by as much.  Plain steps of both pendulums, 0.1 s of 0.24 on the ground."""
@@ -48,6 +55,8 @@ def test_no_ground_draws_a_body_down_in_flight():
     found, walk = (stance.read(actor, clip, 1.0) for clip in (jumping(figure), clip_of(figure)))
     assert found.flies.any() and not walk.flies.any()
     np.testing.assert_array_equal(walk.sinks, walk.bears)
+    np.testing.assert_array_equal(walk.aloft, 0.0)
+    assert found.aloft[found.flies].min() > 0.99 and found.aloft[[0, -1]].max() == 0.0
     np.testing.assert_array_equal(walk.sway, walk.pace)
     assert found.sinks[found.flies].max() < 0.01
     lands = np.flatnonzero(found.flies)[-1] + 1
