@@ -25,12 +25,14 @@ PAGE = Path(__file__).parents[2] / "docs" / "stability.md"
 
 @dataclass(frozen=True)
 class Cell:
-    """excess: energy beyond the work, as a part of it, by sub-step; nan = broke down.  change: of the largest peak.
+    """excess: energy beyond the work, as a part of it, by sub-step; nan = broke down.  moved: [deg] largest change of a
+    peak, change: as a part of the largest peak.
 
     substeps: at OWN.  warned: whether the reaction said that it leaves its range.
     """
 
     excess: dict[float, float]
+    moved: float
     change: float
     substeps: int
     warned: bool
@@ -50,10 +52,10 @@ def cell(skeleton, frequency, ratio, hand):
         excess[h], peaks[h] = watch.excess() if whole else np.nan, reaction.peaks()
         own = reaction if h == OWN else own
     if own is None or OWN / 2 not in peaks:
-        return Cell(excess, np.nan, 0, own is not None and bool(own.warnings))
+        return Cell(excess, np.nan, np.nan, 0, own is not None and bool(own.warnings))
     coarse, fine = peaks[OWN], peaks[OWN / 2]
-    change = max(abs(coarse[bone] - fine[bone]) for bone in fine) / max(fine.values())
-    return Cell(excess, change, own.substeps, bool(own.warnings))
+    moved = max(abs(coarse[bone] - fine[bone]) for bone in fine)
+    return Cell(excess, moved, moved / max(fine.values()), own.substeps, bool(own.warnings))
 
 
 def text(cells):
@@ -75,7 +77,10 @@ def text(cells):
         "- *energy*: of motion and muscles after the blow, beyond its work, worst of all sub-steps.  Inside the range",
         "  at most 1 %: {}.".format(_told(gains, inside)),
         "- *peaks*: largest change of a joint's peak, in percent of the largest peak, from the product's own sub-steps",
-        "  to the half of each.  Inside the range below 5 %: {}.".format(_told(moves, inside)),
+        "  to the half of each.  Inside the range below 5 %: {}{}.".format(
+            _told(moves, inside),
+            " (there by at most {:.2g} degrees)".format(max(inside[key].moved for key in moves)) if moves else "",
+        ),
         "- outside the range the reaction warns: {} of {} settings, marked *.".format(
             len(cells) - len(inside), len(cells)
         ),
