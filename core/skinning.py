@@ -51,12 +51,6 @@ class Skinned:
         parts = np.repeat(self.first[points] - first, count) + np.arange(count.sum())
         return Skinned(first, self.bodies[parts], self.places[parts], self.weights[parts])
 
-    def shares(self, n: int) -> Array:
-        """(m, n) how much each of n bodies counts at each point."""
-        out = np.zeros((len(self.first), n))
-        np.add.at(out, (self.points, self.bodies), self.weights)
-        return out
-
     @cached_property
     def points(self) -> np.ndarray:
         """(a,) the point of each part."""
@@ -72,9 +66,13 @@ class Skinned:
         """(..., m, 3) for world poses (..., n, 4), (..., n, 3)."""
         return self.blended(p[..., self.bodies, :] + rotate(q[..., self.bodies, :], self.places))
 
+    def parts(self, kin: Kinematics) -> Array:
+        """(..., a, 3) where bodies would have them, shared frame."""
+        return kin.p[..., self.bodies, :] + apply(kin.R[..., self.bodies, :, :], self.places)
+
     def at(self, kin: Kinematics) -> Array:
         """(..., m, 3) shared frame."""
-        return self.blended(kin.p[..., self.bodies, :] + apply(kin.R[..., self.bodies, :, :], self.places))
+        return self.blended(self.parts(kin))
 
     def heights(self, kin: Kinematics) -> Array:
         """(..., m) of the same, the third coordinate alone."""
@@ -83,6 +81,9 @@ class Skinned:
 
     def velocity(self, kin: Kinematics) -> Array:
         """(..., m, 3) world."""
-        V = kin.V[..., self.bodies, :]
-        x = kin.p[..., self.bodies, :] + apply(kin.R[..., self.bodies, :, :], self.places)
-        return self.blended(V[..., 3:] + cross(V[..., :3], x))
+        return self.moved(kin, kin.V)
+
+    def moved(self, kin: Kinematics, motion: Array) -> Array:
+        """(..., m, 3) velocities of the points for shared-frame motions (..., n, 6) of the bodies."""
+        V = motion[..., self.bodies, :]
+        return self.blended(V[..., 3:] + cross(V[..., :3], self.parts(kin)))

@@ -38,11 +38,10 @@ class Bumper:
             return None
         depth, normal, at = self.capsules.nearest(cores, self.pairs[near])
         frame = np.stack((normal, *tangents(normal)), axis=-2)
-        rows, side = np.arange(len(near)), np.zeros((len(near), step.model.n))
-        for sign, own in zip((1.0, -1.0), self.pairs[near].T, strict=True):
-            side[rows, self.capsules.bodies[own]] = sign
-        return Touching(side, at, frame, depth - self.sunk[near], self.stiffness[near], self.damping[near],
-                        np.full(len(near), self.friction))  # fmt: skip
+        bodies, count = self.capsules.bodies[self.pairs[near]].ravel(), len(near)
+        return Touching(2 * np.arange(count), bodies, np.tile([1.0, -1.0], count), at.repeat(2, axis=-2), frame,
+                        depth - self.sunk[near], self.stiffness[near], self.damping[near],
+                        np.full(count, self.friction))  # fmt: skip
 
     @cached_property
     def _reach(self) -> Array:

@@ -34,14 +34,18 @@ CLOSE = 1e-3  # change of the velocity of contacts in a round [m/s] at which the
 
 @dataclass(frozen=True, eq=False)
 class Touching:
-    """c contacts.  side: (c, n) how much each body goes with the first side, less than 0 with the second: 1 and -1 of
-    two bodies, or the shares of what touches the world.  at: (..., c, 3) where, shared frame [m].
+    """c contacts, each of one part or more, whose motions add up to how its first side goes against its second.
 
+    first: (c,) first part of each contact.  bodies: (a,) of the parts.  shares: (a,) how much each goes with the first
+    side, less than 0 with the second: 1 and -1 of two bodies, or of a skin what moves its point.  at: (..., a, 3) where
+    the parts are, shared frame [m].
     frame: (..., c, 3, 3) rows normal (from the second to the first) and two tangents.  depth: (..., c) [m].
     stiffness [N/m], damping [N s/m], friction: (c,).
     """
 
-    side: Array
+    first: np.ndarray
+    bodies: np.ndarray
+    shares: Array
     at: Array
     frame: Array
     depth: Array
@@ -71,12 +75,12 @@ class Compliant:
         model, kin = step.model, step.kin
         c = _joined(parts, step.e.shape[:-2])
         H, C = equations(model, step.passing, load)
-        taking = np.flatnonzero(c.side.any(axis=0))
+        taking = np.unique(c.bodies)
         moves = model.ancestor[taking][:, model.dof_body]
         J = moves[:, None, :] * kin.axes(model.entries).swapaxes(-1, -2)[..., None, :, :]
         free = ahead(model, kin, step.passing, load.prescribed, step.h)[..., taking, :]
         if np.isfinite(H).all() and np.isfinite(C).all() and np.isfinite(free).all():  # else the simulator says where
-            problem = Problem(c, c.side[:, taking], c.frame @ to_point(c.at)[..., 3:, :], J, free, step.h)
+            problem = Problem.of(c, np.searchsorted(taking, c.bodies), J, free, step.h)
             add_wrenches(load, step, taking, problem.solve(H, joint_forces(model, load) - C))
 
 
@@ -88,9 +92,12 @@ def _product(a: Array, b: Array) -> Array:
 
 def _joined(parts: Sequence[Touching], batch: tuple[int, ...]) -> Touching:
     axes = {"at": 2, "frame": 3, "depth": 1}
+    start = np.cumsum([0] + [len(part.bodies) for part in parts[:-1]])
 
     def join(name: str) -> Any:
         arrays = [getattr(part, name) for part in parts]
+        if name == "first":
+            return np.concatenate([a + k for a, k in zip(arrays, start, strict=True)])
         if name not in axes:
             return np.concatenate(arrays)
         spread = [np.broadcast_to(a, batch + a.shape[a.ndim - axes[name] :]) for a in arrays]
@@ -103,17 +110,29 @@ def _joined(parts: Sequence[Touching], batch: tuple[int, ...]) -> Touching:
 class Problem:
     """Contacts c of m bodies in one step.
 
-    side: (c, m) as in `Touching`.  reach: (..., c, 3, 6) from the motion of the first body against the second to the
-    velocity along the frame's rows.  J: (..., m, 6, nv) bodies' motions by degree of freedom.  free: (..., m, 6)
-    motions at the end of the step for accelerations of zero.  h: [s].
+    own: (a, m) 1 where a part is of a body.  reach: (..., a, 3, 6) from the motion of its body to what a part gives of
+    the velocity along the frame's rows.  contact: (a,) of each part.  pairs: (2, b) parts of the same contact.
+    J: (..., m, 6, nv) bodies' motions by degree of freedom.  free: (..., m, 6) motions at the end of the step for
+    accelerations of zero.  h: [s].
     """
 
     c: Touching
-    side: Array
+    own: Array
     reach: Array
+    contact: np.ndarray
+    pairs: np.ndarray
     J: Array
     free: Array
     h: float
+
+    @classmethod
+    def of(cls, c: Touching, bodies: np.ndarray, J: Array, free: Array, h: float) -> "Problem":
+        """Of contacts whose parts are of these of the m bodies (a,)."""
+        count = np.diff(np.append(c.first, len(bodies)))
+        contact = np.repeat(np.arange(len(count)), count)
+        pairs = np.array(np.nonzero(contact[:, None] == contact))
+        reach = c.shares[:, None, None] * (c.frame[..., contact, :, :] @ to_point(c.at)[..., 3:, :])
+        return cls(c, np.eye(J.shape[-3])[bodies], reach, contact, pairs, J, free, h)
 
     def solve(self, H: Array, tau: Array) -> Array:
         """(..., m, 6) contact wrenches; H: (..., nv, nv), tau: (..., nv) of H a = tau + J^T wrench.
@@ -145,18 +164,19 @@ class Problem:
 
     def _velocity(self, motion: Array) -> Array:
         """(..., c, 3) along the rows, of motions (..., m, 6)."""
-        return apply(self.reach, self.side @ motion)
+        return np.add.reduceat(apply(self.reach, self.own @ motion), self.c.first, axis=-2)
 
     def _flat_wrench(self, f: Array) -> Array:
         """(..., 6 m) of contact forces (..., c, 3)."""
-        wrench = self.side.T @ apply(self.reach.swapaxes(-1, -2), f)
+        wrench = self.own.T @ apply(self.reach.swapaxes(-1, -2), f[..., self.contact, :])
         return wrench.reshape(wrench.shape[:-2] + (-1,))
 
     def _stiffness(self, G: Array) -> Array:
         """(..., 6 m, 6 m) of the bodies' motions, from that of the contacts (..., c, 3, 3)."""
-        count, m = self.side.shape
-        Q = self.reach.swapaxes(-1, -2) @ G @ self.reach
-        both = (self.side[:, :, None] * self.side[:, None, :]).reshape(count, m * m)
+        (one, other), m = self.pairs, self.own.shape[1]
+        stiff = G[..., self.contact, :, :] @ self.reach
+        Q = self.reach.swapaxes(-1, -2)[..., one, :, :] @ stiff[..., other, :, :]
+        both = (self.own[one][:, :, None] * self.own[other][:, None, :]).reshape(len(one), m * m)
         W = _product(both.T, Q.reshape(Q.shape[:-2] + (36,))).reshape(Q.shape[:-3] + (m, m, 6, 6))
         return W.swapaxes(-3, -2).reshape(Q.shape[:-3] + (6 * m, 6 * m))
 

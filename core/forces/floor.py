@@ -38,10 +38,9 @@ class Floor:
     def of_clip(self, model: Model, kin: Kinematics, passing: Kinematics, reference: Reference) -> "Floor":
         """The same, silent on the clip; kin, passing: of the reference's arrivals, and with its passing twists."""
         h = reference.kicks[:, None]
-        x = self.skin.at(kin)
-        motion = self.skin.shares(model.n) @ ahead(model, kin, passing, reference.acceleration, h[..., None])
-        depth = self.height - kin.origin[:, None, 2] - x[..., 2]
-        falls = -(motion[..., 5] + cross(motion[..., :3], x)[..., 2])
+        motion = ahead(model, kin, passing, reference.acceleration, h[..., None])
+        depth = self.height - kin.origin[:, None, 2] - self.skin.heights(kin)
+        falls = -self.skin.moved(kin, motion)[..., 2]
         return replace(self, sunk=np.maximum(depth + np.maximum(h * falls, 0.0), 0.0) + MARGIN)
 
     def touching(self, step: Step) -> Touching | None:
@@ -55,9 +54,9 @@ class Floor:
         if not len(near):
             return None
         skin = self.skin.chosen(near)
-        x, one = skin.at(kin), np.ones(len(near))
-        floor = floor if self.sunk is None else floor[..., near]
-        return Touching(skin.shares(step.model.n), x, np.broadcast_to(FRAME, x.shape + (3,)), floor - x[..., 2],
+        depth, one = (floor if self.sunk is None else floor[..., near]) - skin.heights(kin), np.ones(len(near))
+        return Touching(skin.first, skin.bodies, skin.weights, skin.parts(kin),
+                        np.broadcast_to(FRAME, depth.shape + (3, 3)), depth,
                         self.stiffness * one, self.damping * one, self.friction * one)  # fmt: skip
 
     @cached_property
