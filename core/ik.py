@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .lanes import dot
 from .model import Model
 from .rotation import Array, between, conjugate, cross, exp, log, multiply, rotate
 from .support import smooth
@@ -51,10 +52,10 @@ def reach(limb: Limb, q: Array, p: Array, target: Array, clip: tuple[Array, Arra
     """
     (side, own), (u, w) = clip, _bones(limb, p)
     axis = _square(rotate(q[:, limb.lower], own), u)
-    flat = w - axis * _dot(w, axis)[:, None]
+    flat = w - axis * dot(w, axis)[:, None]
     most = np.maximum(_length(u) * _length(flat), 1e-12)
     goal = target - p[:, limb.upper]
-    wanted = 0.5 * (_dot(goal, goal) - _dot(u, u) - _dot(w, w)) / most
+    wanted = 0.5 * (dot(goal, goal) - dot(u, u) - dot(w, w)) / most
     turn = exp((_signed(np.arccos(np.clip(wanted, -1.0, 1.0)), side) - _bent(u, w, axis))[:, None] * axis)
     swing = between(u + rotate(turn, w), goal)
     return swing, multiply(swing, turn)
@@ -68,14 +69,14 @@ def _bones(limb: Limb, p: Array) -> tuple[Array, Array]:
 
 def _bent(u: Array, w: Array, axis: Array) -> Array:
     """(T,) the angle between two bones [rad] about an axis square to the first."""
-    return np.asarray(np.arctan2(_dot(cross(u, w), axis), _dot(u, w)))
+    return np.asarray(np.arctan2(dot(cross(u, w), axis), dot(u, w)))
 
 
 def braced(limb: Limb, clip: Array, own: Array) -> Array:
     """(T, 4) joint rotations of the lower bone, no farther than ACROSS off the clip's about other axes than its own:
     a blow on a leg that stands would bend its knee sideways.  clip, own: (T, 4)."""
     off = multiply(conjugate(clip), own)
-    about = np.concatenate((off[:, :1], _dot(off[:, 1:], limb.axis[None])[:, None] * limb.axis), axis=-1)
+    about = np.concatenate((off[:, :1], dot(off[:, 1:], limb.axis[None])[:, None] * limb.axis), axis=-1)
     about = about / np.maximum(_length(about), 1e-12)[:, None]
     across = log(multiply(off, conjugate(about)))
     size = np.maximum(_length(across), 1e-12)
@@ -143,7 +144,7 @@ def _axis(u: Array, w: Array, hinge: Array) -> Array:
     own = cross(u, w) / np.maximum(_length(u) * _length(w), 1e-12)[:, None]
     size = _length(own)
     own = own / np.maximum(size, 1e-12)[:, None]
-    agrees = np.clip(_dot(own, hinge) / AGREES, -1.0, 1.0)
+    agrees = np.clip(dot(own, hinge) / AGREES, -1.0, 1.0)
     know = (np.clip(size / BENT, 0.0, 1.0) * np.abs(agrees))[:, None]
     axis = own * np.sign(agrees)[:, None] * know**2 + hinge * (1.0 - know)
     return _square(axis, u)
@@ -151,12 +152,8 @@ def _axis(u: Array, w: Array, hinge: Array) -> Array:
 
 def _square(axis: Array, u: Array) -> Array:
     """(T, 3) the unit axis nearest to one that is square to u."""
-    axis = axis - u * (_dot(axis, u) / np.maximum(_dot(u, u), 1e-12))[:, None]
+    axis = axis - u * (dot(axis, u) / np.maximum(dot(u, u), 1e-12))[:, None]
     return axis / np.maximum(_length(axis), 1e-12)[:, None]
-
-
-def _dot(a: Array, b: Array) -> Array:
-    return np.asarray(np.einsum("ti,ti->t", a, b))
 
 
 def _length(a: Array) -> Array:

@@ -19,7 +19,7 @@ from ..dynamics import Load
 from ..dynamics.dense import equations, joint_forces
 from ..lanes import dot
 from ..rotation import Array
-from ..spatial import apply, solve
+from ..spatial import apply, apply_T, solve
 from .contact import ahead
 from .spring import add_wrenches
 from .step import Step
@@ -53,6 +53,15 @@ class Touching:
     damping: Array
     friction: Array
 
+    def rows(self, own: np.ndarray, m: int) -> Array:
+        """(..., 3 c, 6 m) from motions of m bodies to velocities along the frames' rows; own: (a,) the body of each
+        part."""
+        contact = np.repeat(np.arange(len(self.first)), np.diff(np.append(self.first, len(self.bodies))))
+        reach = self.shares[:, None, None] * (self.frame[..., contact, :, :] @ to_point(self.at)[..., 3:, :])
+        out = np.zeros(self.frame.shape[:-3] + (len(self.first), 3, m, 6))
+        out[..., contact, :, own, :] = np.moveaxis(reach, -3, 0)  # a body has no more than one part of a contact
+        return out.reshape(out.shape[:-4] + (3 * len(self.first), 6 * m))
+
 
 class Toucher(Protocol):
     """Where contacts come from."""
@@ -75,13 +84,21 @@ class Compliant:
         model, kin = step.model, step.kin
         c = _joined(parts, step.e.shape[:-2])
         H, C = equations(model, step.passing, load)
-        taking = np.unique(c.bodies)
+        taking, own = np.unique(c.bodies, return_inverse=True)
         moves = model.ancestor[taking][:, model.dof_body]
         J = moves[:, None, :] * kin.axes(model.entries).swapaxes(-1, -2)[..., None, :, :]
         free = ahead(model, kin, step.passing, load.prescribed, step.h)[..., taking, :]
         if np.isfinite(H).all() and np.isfinite(C).all() and np.isfinite(free).all():  # else the simulator says where
-            problem = Problem.of(c, np.searchsorted(taking, c.bodies), J, free, step.h)
-            add_wrenches(load, step, taking, problem.solve(H, joint_forces(model, load) - C))
+            A = c.rows(own, len(taking))
+            by_joints = _product(A, J.reshape(J.shape[:-3] + (-1, J.shape[-1])))
+            speeds = apply(A, _flat(free)).reshape(free.shape[:-2] + (-1, 3))
+            f = Problem(c, by_joints, speeds, step.h).solve(H, joint_forces(model, load) - C)
+            add_wrenches(load, step, taking, apply_T(A, _flat(f)).reshape(free.shape))
+
+
+def _flat(x: Array) -> Array:
+    """(..., k l) of (..., k, l)."""
+    return x.reshape(x.shape[:-2] + (-1,))
 
 
 def _product(a: Array, b: Array) -> Array:
@@ -108,77 +125,47 @@ def _joined(parts: Sequence[Touching], batch: tuple[int, ...]) -> Touching:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Contacts c of m bodies in one step.
+    """Contacts c in one step.
 
-    own: (a, m) 1 where a part is of a body.  reach: (..., a, 3, 6) from the motion of its body to what a part gives of
-    the velocity along the frame's rows.  contact: (a,) of each part.  pairs: (2, b) parts of the same contact.
-    J: (..., m, 6, nv) bodies' motions by degree of freedom.  free: (..., m, 6) motions at the end of the step for
-    accelerations of zero.  h: [s].
+    J: (..., 3 c, nv) velocities along the frames' rows by degree of freedom.  free: (..., c, 3) the same at the end of
+    the step for accelerations of zero.  h: [s].
     """
 
     c: Touching
-    own: Array
-    reach: Array
-    contact: np.ndarray
-    pairs: np.ndarray
     J: Array
     free: Array
     h: float
 
-    @classmethod
-    def of(cls, c: Touching, bodies: np.ndarray, J: Array, free: Array, h: float) -> "Problem":
-        """Of contacts whose parts are of these of the m bodies (a,)."""
-        count = np.diff(np.append(c.first, len(bodies)))
-        contact = np.repeat(np.arange(len(count)), count)
-        pairs = np.array(np.nonzero(contact[:, None] == contact))
-        reach = c.shares[:, None, None] * (c.frame[..., contact, :, :] @ to_point(c.at)[..., 3:, :])
-        return cls(c, np.eye(J.shape[-3])[bodies], reach, contact, pairs, J, free, h)
-
     def solve(self, H: Array, tau: Array) -> Array:
-        """(..., m, 6) contact wrenches; H: (..., nv, nv), tau: (..., nv) of H a = tau + J^T wrench.
+        """(..., c, 3) contact forces along the rows; H: (..., nv, nv), tau: (..., nv) of H a = tau + J^T f.
 
-        a and wrench go together in every round, so that what is returned holds exactly, found or not quite.
+        a and f go together in every round, so that what is returned holds exactly, found or not quite.
         """
-        flat = self.J.reshape(self.J.shape[:-3] + (-1, self.J.shape[-1]))
-        Jt = flat.swapaxes(-1, -2)
+        Jt = self.J.swapaxes(-1, -2)
         a = solve(H, tau)
-        wrench = np.zeros(flat.shape[:-1])
-        v = self._velocity(self.free + self.h * apply(self.J, a[..., None, :]))
+        f = np.zeros(self.free.shape)
+        v = self.free + self._gained(a)
         bound = np.zeros(v.shape[:-1])
         for _ in range(PASSES):
             going = np.ones(v.shape[:-2])  # members of the batch that are not found yet
             for _ in range(ROUNDS):
-                f, G = self._forces(v, bound)
-                now, slope = self._flat_wrench(f), self.h * _product(self._stiffness(G), flat)
-                d = solve(H + _product(Jt, slope), apply(Jt, now - wrench))
-                dv = self.h * self._velocity(apply(self.J, d[..., None, :]))
-                curve, rest = apply(H, d), apply(Jt, wrench)
+                now, G = self._forces(v, bound)
+                slope = self.h * (G @ self.J.reshape(v.shape + (-1,))).reshape(self.J.shape)
+                d = solve(H + _product(Jt, slope), apply(Jt, _flat(now - f)))
+                dv = self._gained(d)
+                curve, rest = apply(H, d), apply(Jt, _flat(f))
                 part = going * self._along(v, dv, bound, *(dot(d, x) for x in (curve, -rest)))
                 a, v = a + part[..., None] * d, v + part[..., None, None] * dv
-                wrench = wrench + part[..., None] * (now - apply(slope, d) - wrench)
+                f = f + part[..., None, None] * (now - apply(slope, d).reshape(v.shape) - f)
                 going = going * (np.max(np.abs(dv), axis=(-2, -1)) >= CLOSE)
                 if not going.any():
                     break
             bound = self.c.friction * self._push(v)
-        return wrench.reshape(self.free.shape)
+        return f
 
-    def _velocity(self, motion: Array) -> Array:
-        """(..., c, 3) along the rows, of motions (..., m, 6)."""
-        return np.add.reduceat(apply(self.reach, self.own @ motion), self.c.first, axis=-2)
-
-    def _flat_wrench(self, f: Array) -> Array:
-        """(..., 6 m) of contact forces (..., c, 3)."""
-        wrench = self.own.T @ apply(self.reach.swapaxes(-1, -2), f[..., self.contact, :])
-        return wrench.reshape(wrench.shape[:-2] + (-1,))
-
-    def _stiffness(self, G: Array) -> Array:
-        """(..., 6 m, 6 m) of the bodies' motions, from that of the contacts (..., c, 3, 3)."""
-        (one, other), m = self.pairs, self.own.shape[1]
-        stiff = G[..., self.contact, :, :] @ self.reach
-        Q = self.reach.swapaxes(-1, -2)[..., one, :, :] @ stiff[..., other, :, :]
-        both = (self.own[one][:, :, None] * self.own[other][:, None, :]).reshape(len(one), m * m)
-        W = _product(both.T, Q.reshape(Q.shape[:-2] + (36,))).reshape(Q.shape[:-3] + (m, m, 6, 6))
-        return W.swapaxes(-3, -2).reshape(Q.shape[:-3] + (6 * m, 6 * m))
+    def _gained(self, a: Array) -> Array:
+        """(..., c, 3) by accelerations (..., nv) in the step."""
+        return self.h * apply(self.J, a).reshape(self.free.shape)
 
     def _push(self, v: Array) -> Array:
         """(..., c) normal forces at velocities v; before bodies touch, only what goes beyond touching is damped."""
