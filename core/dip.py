@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .contacts import bearing
 from .plan import Span, Struck, closing
 from .rotation import Array
-from .stance import Stance, bearing
+from .stance import Stance
 
 DEPTH = 0.35  # of a leg's length that a body would sink at last on legs that carry nothing
 

@@ -79,23 +79,18 @@ class Footing(Settling):
 
         kins: as in `Track.of_clip`.  spring: stiffness and damping (6, 6) of a foot.
         """
-        t = reference.times
+        t, kicks = reference.times, reference.kicks
         grid = np.concatenate((t[:1] - reference.earlier[0], t))  # one step more in front, for the rates on arrival
         shift, feet, hold = self.plan.at(grid)
         sunk = shift[:, 2] - shift[:, :2] @ self.stance.grade
         feet[..., 2] += sunk[:, None]  # a body sinks together with its ground; `settled` bends the knees
-        h = np.diff(grid)[:, None]
-        rate, speed = np.diff(shift, axis=0) / h, np.diff(feet, axis=0) / h[..., None]
+        weight, ankles = _way(shift, grid, kicks), _way(feet, grid, kicks)
         tips = np.array([self._tip(limb) for limb in self.stance.limbs])  # go as ankles do: feet turn as in the clip
-        track = Track.of_clip(model, reference, self.feet, tips, kins)
-        kicks = reference.kicks
-        track = track.moved(feet[1:-1], speed[:-1], np.diff(speed, axis=0) / kicks[:, None, None], kicks)
+        track = Track.of_clip(model, reference, self.feet, tips, kins).moved(*ankles, kicks)
         firm = self._firm(t[:-1], hold[1:-1])[..., None, None]
-        eased, lever = self._heels(kins[0], tips, shift[1:-1], feet[1:-1])
+        eased, lever = self._heels(kins[0], tips, weight[0], ankles[0])
         stiff, damped = (firm * (own + own[5, 5] * lever) for own in spring)
         mass = float(model.inertia[:, 5, 5].sum())
-        usual = np.stack((muscle.rate, muscle.pace), axis=-1)[..., self.base, :]
-        taut = np.sqrt(muscle.tone[:, self.base, None]) * usual
         pull = mass * self.plan.pulled(0.5 * (grid[1:] + grid[:-1]))
         hips = np.array([limb.upper for limb in self.stance.limbs])
         load = np.zeros((reference.steps, len(hips), 6))
@@ -105,15 +100,17 @@ class Footing(Settling):
         if len(hips) > 2:
             legs = LegSprings.of(self.stance, self._stands(t[:-1]), mass, t[:-1])
             load[..., 5] += legs.pressed(kins[0].p[:, hips, :2], pull[:, :2])
-            faster = np.diff(rate, axis=0) / kicks[:, None]
-            way = Track.of_clip(model, reference, hips, np.zeros((len(hips), 3)), kins)
-            way = way.moved(shift[1:-1, None], rate[:-1, None], faster[:, None], kicks)
-            springs.append(legs.spring(hips, way, muscle.tone[:, self.base]))
-        return [
-            Wrench(hips, np.zeros((len(hips), 3)), load),
-            *springs,
-            Guide(self.base, centre(kins[0]), taut, (shift[1:-1], rate[:-1]), push),
-        ]
+            track = Track.of_clip(model, reference, hips, np.zeros((len(hips), 3)), kins)
+            place, rate, gain = (x[:, None] for x in weight)
+            track = track.moved(place, rate, gain, kicks)
+            springs.append(legs.spring(hips, track, muscle.tone[:, self.base]))
+        guide = Guide(self.base, centre(kins[0]), self._taut(muscle), weight[:2], push)
+        return [Wrench(hips, np.zeros((len(hips), 3)), load), *springs, guide]
+
+    def _taut(self, muscle: Muscle) -> Array:
+        """(T, 2) rate and pace [1/s] of the pelvis' muscle with the tone that it has."""
+        usual = np.stack((muscle.rate, muscle.pace), axis=-1)[..., self.base, :]
+        return np.asarray(np.sqrt(muscle.tone[:, self.base, None]) * usual)
 
     def _firm(self, times: Array, hold: Array) -> Array:
         """(T, L) how firmly feet are led that are held so (T, L): in the air less than on the ground, not in flight."""
@@ -143,3 +140,10 @@ class Footing(Settling):
             turn = reference.rotation[:, up] if turn is None else multiply(reference.rotation[:, up], turn)
             up = int(model.parent[up])
         return way if turn is None else rotate(conjugate(turn), way)
+
+
+def _way(x: Array, times: Array, kicks: Array) -> tuple[Array, Array, Array]:
+    """Places (T, ...) of a way (T + 2, ...) but for its ends, its rates on arrival there [/s], and by how much these
+    grow in the steps that follow, over `kicks` (T,) [/s^2]."""
+    rate = ((np.diff(x, axis=0).T) / np.diff(times)).T
+    return x[1:-1], rate[:-1], (np.diff(rate, axis=0).T / kicks).T

@@ -13,9 +13,9 @@ from . import accuracy, arms, beneath, casting, flesh, hinges, joint_limits, lin
 from .actor import Actor
 from .blows import Blow, Hit, land, throttle
 from .cast import cast, told
-from .dynamics import eases, kinematics
+from .dynamics import Kinematics, eases, kinematics
 from .errors import SituationError
-from .forces import Bearing, Compliant, Floor, Force, SwingTwist
+from .forces import Bearing, Compliant, Floor, Force, Pulse, SwingTwist
 from .forces.world import motions
 from .kick import kicked
 from .model import State
@@ -79,9 +79,7 @@ class Stage:
         self.finer, doubts = self._accuracy()
         self.warnings += doubts
         catches = self.base >= 0 and not any(blow.situation.falls for blow in self.blows)
-        met = [(self.model, self._state(blow.start), self._impedance(blow, catches)) for blow in self.blows]
-        self.blows = [meeting.met(blow, actor, *what) for blow, what in zip(self.blows, met, strict=True)]
-        pulses = [blow.forces(actor, *what) for blow, what in zip(self.blows, met, strict=True)]
+        pulses = self._met(catches)
         self.pulses = [pulse for several in pulses for pulse in several]
         self.given = np.array([sum((pulse.impulse for pulse in several), np.zeros(3)) for several in pulses])
         felt = [own or blow.felt() for blow, own in zip(self.blows, pulses, strict=True)]
@@ -89,6 +87,12 @@ class Stage:
         if self.footing is not None and self.footing.fell:
             self.warnings.append(UNCAUGHT)
         self.floor = self._floor(clip.times, (q, p))
+
+    def _met(self, led: bool) -> list[list[Pulse]]:
+        """Of every blow what it gives to the body that it meets, see `meeting`; led: as in `_impedance`."""
+        met = [(self.model, self._state(blow.start), self._impedance(blow, led)) for blow in self.blows]
+        self.blows = [meeting.met(blow, self.actor, *what) for blow, what in zip(self.blows, met, strict=True)]
+        return [blow.forces(self.actor, *what) for blow, what in zip(self.blows, met, strict=True)]
 
     def _floor(self, times: Array, clip: tuple[Array, Array]) -> Floor | None:
         """Beneath what a returning body may touch it with."""
@@ -208,42 +212,16 @@ class Stage:
         """Muscles, limits, planted feet and the blow over a stretch of the clip."""
         actor, situation = self.actor, self.situation
         kin, passing = motions(self.model, reference)
-        bent = hinges.bend(actor, self.hinges, kin.R, kin.p)
-        since = [(b.situation, b.struck, reference.times[:-1] - b.start) for b in self.blows]
-        tone = tuning.tone(actor, since)
-        grounded = upright = np.ones(reference.steps)
-        if self.footing is not None:
-            upright = self.footing.upright(reference.times[:-1])
-            grounded = self.footing.grounded(reference.times[:-1])
-            tone[:, self.base] *= grounded * self.footing.load(reference.times[:-1]) ** 2
-            tone *= self.footing.tone(reference.times[:-1], tone.shape[1])
-        muscle = tuning.muscle(
-            actor,
-            self.model,
-            reference,
-            passing,
-            reference.times[:-1] - self.start,
-            tone,
-            self.inertia,
-            situation,
-            self.settings,
-            self.hinges,
-            self.base,
-            self.footing is not None,
-        )
-        said = situation.ranges
-        carried = self.moving, self.inertia
-        range_ = joint_limits.limit(actor, *carried, self.hinges, bent, said, 1.0, self.base, upright, self.ease)
-        forces: list[Force] = [muscle, range_]
-        if self.balls:
-            forces.append(self.balls)
-        if stops := joint_limits.end_stops(actor, *carried, reference, self.ease):
-            forces.append(stops)
+        since = reference.times[:-1] - self.start
+        tone, grounded, upright = self._tone(reference.times[:-1])
+        carried = self.inertia, situation, self.settings, self.hinges, self.base, self.footing is not None
+        muscle = tuning.muscle(actor, self.model, reference, passing, since, tone, *carried)
+        forces: list[Force] = [muscle, *self._limits(reference, kin, upright)]
         if self.footing is not None:
             forces += self.footing.forces(self.model, reference, (kin, passing), tuning.foot_spring(actor), muscle)
         if self.base >= 0:
             clip = actor.gravity, self.model, passing, muscle.feed_forward
-            share = tuning.carried(situation, reference.times[:-1] - self.start)
+            share = tuning.carried(situation, since)
             forces.append(Bearing.of_clip(*clip, self.base, share, grounded))
         forces += self.pulses
         if self.flesh is not None:
@@ -251,6 +229,25 @@ class Stage:
         if self.floor is not None:
             forces.append(Compliant([self.floor.of_clip(self.model, kin, passing, reference)]))
         return forces
+
+    def _tone(self, times: Array) -> tuple[Array, Array, Array]:
+        """(T, n) tone of the muscles, and (T,) 0..1 how far the body stands and its pelvis keeps its range."""
+        tone = tuning.tone(self.actor, [(b.situation, b.struck, times - b.start) for b in self.blows])
+        if self.footing is None:
+            return tone, np.ones(len(times)), np.ones(len(times))
+        grounded = self.footing.grounded(times)
+        tone[:, self.base] *= grounded * self.footing.load(times) ** 2
+        return tone * self.footing.tone(times, tone.shape[1]), grounded, self.footing.upright(times)
+
+    def _limits(self, reference: Reference, kin: Kinematics, upright: Array) -> list[Force]:
+        """Ranges of hinges and cones, of balls, and where bones stop bones.  kin, upright: over the stretch."""
+        actor, carried = self.actor, (self.moving, self.inertia)
+        bent = hinges.bend(actor, self.hinges, kin.R, kin.p)
+        ranges = joint_limits.limit(
+            actor, *carried, self.hinges, bent, self.situation.ranges, 1.0, self.base, upright, self.ease
+        )
+        stops = joint_limits.end_stops(actor, *carried, reference, self.ease)
+        return [force for force in (ranges, self.balls, stops) if force is not None]
 
     def kicked(self, state: State, time: float, reference: Reference) -> State:
         """The state with the document's initial velocities of the blows that land at this moment, see `kick`."""

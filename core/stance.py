@@ -10,7 +10,7 @@ from .actor import Actor
 from .ik import Limb
 from .legs import legs, parties, toed
 from .quality import ground, verdict
-from .quality.motion import RATE, Motion, sampled, smooth
+from .quality.motion import RATE, sampled
 from .resample import hermite
 from .rotation import Array
 from .skeleton import Clip
@@ -23,7 +23,6 @@ REST = 30  # samples for which all feet stand where there is time for a step
 APART = 0.08  # [m] that a foot stays on its own side of the other at least
 FIRM = 0.8  # part of a leg's thickness that can't give way: chosen
 SHORTEST = 0.01  # [m] that a leg is taken to be long at least, which a clip may scale to nothing
-PASSES, GOES = 0.3, 0.25  # [m/s] at which ground goes by, and part of that at which a foot at least goes with it
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,14 +252,9 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
     motion = sampled(figure, clip, times)
     flat, stand = climb.grounded(motion, grade := climb.grade(motion.com))
     owner = np.searchsorted(feet, soles.foot)
-    planted = stand.down | _carried_along(flat, stand) if len(feet) > 2 else stand.down
-    down, low = (np.stack([np.any(x[:, owner == i], axis=1) for i in range(len(feet))], axis=1)
-                 for x in (planted, stand.bearing))  # fmt: skip
-    down = np.stack([contacts.steady(x) for x in down.T], axis=1)
+    down, low = contacts.per_leg(flat, stand, owner)
     com, at = motion.com[:, :2], stand.soles[..., :2]
     height = np.maximum(flat.com[:, 2] - float(stand.level.min()), 0.1)
-    bear = bearing(down, low)[:, owner]
-    nominal = _nominal(at, bear, com)
     bones = np.array([[limb.upper, limb.lower, limb.end] for limb in limbs])
     joints = motion.p[:, bones]
     length = np.maximum(np.linalg.norm(np.diff(joints, axis=2), axis=-1).sum(axis=-1).mean(axis=0), SHORTEST)
@@ -273,7 +267,7 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
         soles.points,
         stand.level,
         height,
-        nominal,
+        _nominal(at, contacts.bearing(down, low)[:, owner], com),
         joints[:, :, 0],
         joints[:, :, 2],
         motion.q[:, bones[:, 2]],
@@ -296,24 +290,3 @@ def _nominal(soles: Array, bear: np.ndarray, com: Array) -> Array:
         if any(some):
             out[k] = onto([point for point, bears in zip(row, some, strict=True) if bears], out[k])
     return np.array([pair(point) for point in out])
-
-
-def bearing(stands: np.ndarray, low: np.ndarray) -> np.ndarray:
-    """(..., L) bool, the legs that bear the weight: those that stand and, where these aren't enough, those near the
-    ground."""
-    return np.asarray(stands | (low & (stands.sum(axis=-1, keepdims=True) < enough(stands.shape[-1]))))
-
-
-def enough(legs: int) -> int:
-    """How many of so many legs bear the weight without others: one of two, two of four."""
-    return 2 if legs > 2 else 1
-
-
-def _carried_along(motion: Motion, stand: ground.Stand) -> np.ndarray:
-    """(K, S) low soles that go the way of the ground below the body, slower or faster: few artists plant four feet to
-    the centimetre, and a foot that swings goes the other way."""
-    at, com = stand.soles[..., :2], motion.com[:, None, :2]
-    ground_by = stand.speed - np.gradient(smooth(com), 1.0 / RATE, axis=0)
-    passing = np.einsum("ksi,ksi->ks", np.gradient(smooth(at - com), 1.0 / RATE, axis=0), ground_by)
-    pace = np.linalg.norm(ground_by, axis=-1)
-    return np.asarray((stand.soles[..., 2] < ground.NEAR) & (pace > PASSES) & (passing > GOES * pace**2))

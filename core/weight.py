@@ -8,10 +8,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .contacts import enough
 from .plan import Span
 from .quality.motion import RATE
 from .rotation import Array
-from .stance import Stance, enough
+from .stance import Stance
 from .support import fall, onto, smooth
 
 HASTE = 0.8  # how much farther than the capture point the pressure goes, as part of its way off

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core import dip, hits, ik, stance, struck, weight
+from core import contacts, dip, hits, ik, stance, struck, weight
 from core.quality.motion import RATE
 from core.react import Hit
 from core.reference import to_joints
@@ -37,19 +37,19 @@ def test_soles_that_skid_with_the_ground_stand_and_those_that_swing_do_not():
         motion = SimpleNamespace(com=np.stack((0.0 * SECONDS, own * SECONDS, 0.0 * SECONDS + 0.7), axis=-1))
         moved = soles + own * SECONDS[:, None, None] * [0.0, 1.0, 0.0]
         stand = SimpleNamespace(soles=moved, speed=np.array([0.0, 1.0 + own]))
-        found = stance._carried_along(motion, stand)[5:-5]
+        found = contacts._carried_along(motion, stand)[5:-5]
         assert (found == [True, True, True, False, False]).all()
     still = SimpleNamespace(com=np.zeros((60, 3)))
-    assert not stance._carried_along(still, SimpleNamespace(soles=soles, speed=np.zeros(2))).any()
+    assert not contacts._carried_along(still, SimpleNamespace(soles=soles, speed=np.zeros(2))).any()
 
 
 def test_weight_rests_on_what_is_near_the_ground_where_too_few_feet_stand():
     low = np.array([True, False, True, True])
     for stands, bears in (("0000", "1011"), ("0100", "1111"), ("1000", "1011"), ("0110", "0110"), ("1111", "1111")):
-        told = stance.bearing(np.array([c == "1" for c in stands]), low)
+        told = contacts.bearing(np.array([c == "1" for c in stands]), low)
         assert "".join(str(int(x)) for x in told) == bears
     two = np.array([[True, False], [False, False]])
-    assert (stance.bearing(two, np.array([True, True])) == [[True, False], [True, True]]).all()
+    assert (contacts.bearing(two, np.array([True, True])) == [[True, False], [True, True]]).all()
 
 
 def test_what_is_near_the_ground_bears_beside_a_weak_leg(dog):
