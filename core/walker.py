@@ -65,8 +65,7 @@ class Walker(Lander):
         if carries:
             points = self.pressure_points(k, carries)
             p = self.pressure(k, points, capture, self.x)
-            far = LOST * min(float(stance.height[k]), self.leg)
-            if abs(self.x - points[0]) > far and abs(self.x - onto(points, self.x)) > far:
+            if self._too_far(k, points):
                 self.lost = float(stance.times[k])
                 return
             if self.noticed(k):
@@ -82,6 +81,11 @@ class Walker(Lander):
         self.aim(k)
         self._swing(k)
         self._close(k)
+
+    def _too_far(self, k: int, points: list[complex]) -> bool:
+        """Whether the weight is farther from what carries it than a body stays up."""
+        far = LOST * min(float(self.stance.height[k]), self.leg)
+        return abs(self.x - points[0]) > far and abs(self.x - onto(points, self.x)) > far
 
     def closing(self, k: int) -> tuple[float, float]:
         """What is left of what was off when the end came near, 1 to 0, and its rate [1/s]."""
@@ -207,16 +211,17 @@ class Walker(Lander):
         """(cost, legs, goals, seconds) of a step with these legs to where the weight will be."""
         stance, pace, marks = self.stance, float(self.stance.sway[k]), self.stance.marks[k]
         points, _ = self._without(k, legs, carries, capture)
-        on = onto(points, capture)
-        out = capture - on
-        way = out / max(abs(out), 1e-12)
+        out = capture - onto(points, capture)
+        beyond = ROUND * out / max(abs(out), 1e-12)
+        p = self.pressure(k, points, capture, self.x)
         middle = [sum(marks[sole] for sole in stance.owned[leg]) / len(stance.owned[leg]) for leg in legs]
+        stand = [at + self.feet[leg] for leg, at in zip(legs, middle, strict=True)]
         wide, seconds = [landing.stride(stance, k, leg) for leg in legs], self.swing
         for _ in range(2):  # a longer step takes longer
-            there = ahead(capture, on + ROUND * way, pace, seconds)
-            lacks = min(dot(there - at - self.feet[leg], way) for leg, at in zip(legs, middle, strict=True))
-            far, x = max(lacks + ROUND, 0.0), fall(self.x, self.v, on, pace, seconds)[0]
-            ways = [(leg, self.feet[leg] + far * way) for leg in legs]
+            x, v = fall(self.x, self.v, p, pace, seconds)
+            there = x + v / pace
+            way = there + beyond - onto(stand, there + beyond)
+            ways = [(leg, self.feet[leg] + way) for leg in legs]
             goals = [landing.reached(stance, k, *to, x, gets) for to, gets in zip(ways, wide, strict=True)]
             if len(legs) == 1:  # those of a diagonal may cross the others, which come after
                 goals[0] = self.apart(k, legs[0], goals[0])
@@ -233,12 +238,12 @@ class Walker(Lander):
         return points, ahead(capture, self.pressure(k, points, capture, self.x), float(self.stance.sway[k]), self.swing)
 
     def _can_go_home(self, k: int, legs: tuple[int, ...], carries: list[int], capture: complex) -> bool:
-        """Whether the weight will be over the feet when these are home."""
+        """Whether the weight will be over the feet when these are home, and the others hold it until then."""
         if self.stance.times[k] > self.end - landing.HOME:
             return True
         points, there = self._without(k, legs, carries, capture)
         back = [self.stance.marks[k][sole] + self.home for leg in legs for sole in self.stance.owned[leg]]
-        return abs(there - onto(points + back, there)) < ROUND
+        return not self._too_far(k, points) and abs(there - onto(points + back, there)) < ROUND
 
     def _swing(self, k: int) -> None:
         """Move the feet in the air: those of the clip along with the weight, then to where they land, at rest there."""

@@ -1,10 +1,13 @@
 """How a weight that feet have caught comes home: step by step, no faster than feet follow."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from core import stance, steps
 from core.plan import CLOSE, CLOSED, Span, Struck
+from core.support import onto, plane
 
 from .figures import build
 from .test_react import actor_of, clip_of, standing
@@ -84,6 +87,31 @@ def test_a_hard_push_sideways_is_caught_by_the_foot_on_that_side(stand, side):
     capture = (plan.shift + plan.rate / stand.pace[:, None])[k, :2] @ way
     reach = (stand.soles + plan.feet[:, stand.owner, :2] - stand.nominal[:, None])[k, stand.owner == first.leg] @ way
     assert plan.lost is None and capture < reach.max() + 0.05  # by the width of a sole
+
+
+@pytest.mark.parametrize("push", (0.6, 0.8))
+def test_a_step_lands_where_the_weight_will_be_and_not_beside_it(stand, push):
+    """While a foot is in the air the other pushes the weight to the side of the foot that steps, up to 13 cm: the
+    ground between both feet must have it as soon as that lands."""
+    stepped = 0
+    for way in WAYS:
+        plan = pushed(stand, 30, push * way)
+        if not plan.moves:
+            continue
+        k = int(np.searchsorted(stand.times, plan.moves[0].end - 1e-6))
+        capture = complex(*(plan.shift + plan.rate / stand.pace[:, None])[k, :2])
+        soles = plane(stand.soles + plan.feet[:, stand.owner, :2] - stand.nominal[:, None])[k]
+        assert abs(capture - onto(soles.tolist(), capture)) < 1e-6
+        stepped += 1
+    assert stepped == 5
+
+
+@pytest.mark.parametrize("way", (WAYS[5], WAYS[7]))
+def test_a_foot_goes_home_once_the_other_holds_the_weight(stand, way):
+    """On short legs it waits until the weight has come near enough: gone at once, it lets the body down."""
+    short = replace(stand, length=np.full(2, 0.4))
+    plan = pushed(short, 30, 0.9 * way)
+    assert plan.lost is None and [move.way == (0.0, 0.0) for move in plan.moves] == [False, True]
 
 
 def test_a_foot_takes_its_whole_time_for_a_step(stand):
