@@ -7,6 +7,7 @@ import numpy as np
 from ..core.errors import CoreError
 from ..core.rotation import from_matrix, orthonormal
 from ..core.skeleton import Skeleton, Skin
+from . import envelopes
 from .actions import bone_and_property
 
 OVERRIDE = "Choose Object > Library Override > Make first."
@@ -88,10 +89,18 @@ def _skin(objects, armature, index):
         bone, placement = _placement(mesh_object, armature)
         if placement is None or not (skinned or bone):
             continue
-        part = _mesh(mesh_object, deforming if skinned else None, index.get(bone, -1))
+        part = _mesh(mesh_object)
         if part is not None:
-            turned = part[1] if np.linalg.det(placement[:3, :3]) > 0.0 else part[1][:, ::-1]  # a mirror turns faces in
-            parts.append((part[0] @ placement[:3, :3].T + placement[:3, 3], turned, part[2]))
+            kept, vertices, triangles = part
+            vertices = vertices @ placement[:3, :3].T + placement[:3, 3]
+            if np.linalg.det(placement[:3, :3]) < 0.0:
+                triangles = triangles[:, ::-1]  # a mirror turns faces in
+            if skinned:
+                moved = _moved(mesh_object, armature, deforming, kept, vertices)
+            else:
+                moved = np.full((len(kept), SHARED), -1), np.zeros((len(kept), SHARED))
+                moved[0][:, 0], moved[1][:, 0] = index.get(bone, -1), 1.0
+            parts.append((vertices, triangles, moved))
     if not parts:
         return None
     starts = np.cumsum([0] + [len(vertices) for vertices, _, _ in parts])
@@ -107,10 +116,15 @@ def _skin(objects, armature, index):
 
 def is_skinned(mesh_object, armature):
     """Whether the armature bends the mesh."""
-    if mesh_object.type != "MESH":
-        return False
-    modified = any(m.type == "ARMATURE" and m.object == armature for m in mesh_object.modifiers)
-    return modified or (mesh_object.parent == armature and mesh_object.parent_type == "ARMATURE")
+    return mesh_object.type == "MESH" and any(_bound(mesh_object, armature))
+
+
+def _bound(mesh_object, armature):
+    """Whether the mesh's vertex groups, and whether the bones' envelopes, say which bones move it."""
+    modifiers = [m for m in mesh_object.modifiers if m.type == "ARMATURE" and m.object == armature]
+    parented = mesh_object.parent == armature and mesh_object.parent_type == "ARMATURE"
+    by_groups = parented or any(m.use_vertex_groups for m in modifiers)
+    return by_groups, parented or any(m.use_bone_envelopes for m in modifiers)
 
 
 def _placement(child, armature):
@@ -146,11 +160,8 @@ def _bone_socket(rest):
     return socket
 
 
-def _mesh(mesh_object, deforming, rigid_owner):
-    """vertices (V, 3) in object space, triangles (M, 3), (bones, weights) (V, SHARED); None for an empty mesh.
-
-    deforming: bones by name whose groups move it, None where it goes with one bone as a whole.
-    """
+def _mesh(mesh_object):
+    """(kept vertices (V,), places (V, 3) in object space, triangles (M, 3) among them); None for an empty mesh."""
     mesh = mesh_object.data
     mesh.calc_loop_triangles()
     vertices = np.empty((len(mesh.vertices), 3), dtype=np.float32)
@@ -160,12 +171,7 @@ def _mesh(mesh_object, deforming, rigid_owner):
     mesh.vertices.foreach_get("co", vertices.ravel())
     mesh.loop_triangles.foreach_get("vertices", triangles.ravel())
     kept, triangles = thin(vertices.astype(np.float64), triangles.astype(np.int64), MAX_VERTICES)
-    if deforming is not None:
-        moved = _weights(mesh, [deforming.get(group.name, -1) for group in mesh_object.vertex_groups], kept)
-    else:
-        moved = np.full((len(kept), SHARED), -1), np.zeros((len(kept), SHARED))
-        moved[0][:, 0], moved[1][:, 0] = rigid_owner, 1.0
-    return vertices[kept].astype(np.float64), triangles, moved
+    return kept, vertices[kept].astype(np.float64), triangles
 
 
 def thin(vertices, triangles, limit):
@@ -190,8 +196,31 @@ def thin(vertices, triangles, limit):
     return kept, triangles[(a != b) & (b != c) & (c != a)]
 
 
-def _weights(mesh, bone_of_group, kept):
-    """(K, SHARED) the bones that move each kept vertex, the heaviest first, -1 for none, and their weights."""
+def _moved(mesh_object, armature, deforming, kept, vertices):
+    """(K, SHARED) the bones that move each kept vertex, the heaviest first, -1 for none, and their weights.
+
+    vertices: (K, 3) where they are, armature space.  As Blender has it, envelopes move what no group of a bone does.
+    """
+    by_groups, by_envelopes = _bound(mesh_object, armature)
+    groups = [deforming.get(group.name, -1) for group in mesh_object.vertex_groups] if by_groups else []
+    entries = _grouped(mesh_object.data, kept, groups)
+    if by_envelopes:
+        alone = np.setdiff1d(np.arange(len(kept)), entries[0])
+        rows, bones, weights = envelopes.weights(armature, deforming, vertices[alone])
+        entries = [np.concatenate(pair) for pair in zip(entries, (alone[rows], bones, weights), strict=True)]
+    rows, bones, weights = entries
+    order = np.lexsort((-weights, rows))
+    rows = rows[order]
+    place = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    few = place < SHARED
+    out = np.full((len(kept), SHARED), -1), np.zeros((len(kept), SHARED))
+    for table, values in zip(out, (bones, weights), strict=True):
+        table[rows[few], place[few]] = values[order][few]
+    return out
+
+
+def _grouped(mesh, kept, bone_of_group):
+    """(rows among the kept vertices, bones, weights) of the groups that bones move."""
     points = mesh.vertices if len(kept) == len(mesh.vertices) else [mesh.vertices[i] for i in kept.tolist()]
     groups, weights, counts = [], [], []
     for point in points:
@@ -203,14 +232,7 @@ def _weights(mesh, bone_of_group, kept):
     bones = np.array([*bone_of_group, -1], dtype=int)[np.minimum(np.array(groups, dtype=int), len(bone_of_group))]
     weights, rows = np.array(weights), np.repeat(np.arange(len(counts)), counts)
     counted = np.flatnonzero((bones >= 0) & (weights > 0.0))
-    counted = counted[np.lexsort((-weights[counted], rows[counted]))]
-    rows = rows[counted]
-    place = np.arange(len(rows)) - np.searchsorted(rows, rows)
-    few = place < SHARED
-    out = np.full((len(kept), SHARED), -1), np.zeros((len(kept), SHARED))
-    for table, values in zip(out, (bones, weights), strict=True):
-        table[rows[few], place[few]] = values[counted[few]]
-    return out
+    return rows[counted], bones[counted], weights[counted]
 
 
 # -- who else moves a bone -------------------------------------------------------------------------------------------

@@ -4,16 +4,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import actions, nla
+from . import actions, layer_undo, nla
 
 
 @dataclass(frozen=True)
 class Source:
-    """The animation in force.
+    """The animation in force, reactions left out.
 
     action, slot: its name and its slot's identifier ("" before Blender 4.4).  start, end: frames of this slot's keys,
     or of the strip that plays it.  until: frame up to which the scene keeps playing it (inf for a Cycles modifier,
-    the end of a repeated strip, else `end`).  strip: name of the NLA strip it comes from, "" for the active action.
+    the end of a repeated strip or of a reaction's continuation, else `end`).  strip: name of the NLA strip it comes
+    from, "" for the active action.
     """
 
     action: str
@@ -31,8 +32,7 @@ def of(armature):
         return None
     if not data.use_tweak_mode and nla.read_stack(data).active:
         return _active(data)
-    strips = strips_in_force(armature)
-    return _strip(strips) if strips else None
+    return _strip(armature)
 
 
 def curves_in_force(armature):
@@ -114,19 +114,23 @@ def _cycles(curve):
     return any(m.type == "CYCLES" and not m.mute and m.mode_after != "NONE" for m in curve.modifiers)
 
 
-def _strip(strips):
-    """The topmost full strip with an action; deltas on top of it are not the motion itself."""
-    acting = [strip for strip in strips if strip.action is not None and not actions.only_settings(strip)]
+def _strip(armature):
+    """The topmost full strip with an action; deltas on top of it and what a reaction laid are not the motion itself."""
+    kept = armature.parametric_dynamics_reactions
+    ours = {strip.as_pointer(): kind for record in kept for _, strip, kind in layer_undo.own_strips(armature, record)}
+    strips = strips_in_force(armature)
+    acting = [s for s in strips if s.action is not None and s.as_pointer() not in ours and not actions.only_settings(s)]
     if not acting:
         return None
     whole = [strip for strip in acting if strip.blend_type == "REPLACE"] or acting
     strip = whole[-1]
     start, end = nla.clip_range(strip)
+    longer = [s.frame_end for s in strips if ours.get(s.as_pointer()) == "continuation"]
     return Source(
         action=strip.action.name,
         slot=actions.slot_identifier(strip),
         start=start,
         end=end,
-        until=nla.clip_until(strip),
+        until=max([nla.clip_until(strip), *longer]),
         strip=strip.name,
     )

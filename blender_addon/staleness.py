@@ -70,8 +70,9 @@ def fingerprint(rig: Any, record: Any) -> str:
         _add(digest, name, stop)
     for strip in _below(rig, record):
         _add(digest, *(getattr(strip, name) for name in STRIP))
-        for curve in actions.curves_of(strip.action, actions.slot_of(strip)):
+        for curve in [*actions.curves_of(strip.action, actions.slot_of(strip)), *_own_curves(strip)]:
             _add_curve(digest, curve)
+        _add_modifiers(digest, strip.modifiers)
     return digest.hexdigest()
 
 
@@ -86,6 +87,12 @@ def _below(rig: Any, record: Any) -> list[Any]:
     below = [strip for strip in below if not actions.only_settings(strip)]
     plain = {strip.as_pointer() for strip in below if strip.type != "META"}
     return [s for s in below if s.type != "META" or any(part.as_pointer() in plain for part in nla.strips_of([s]))]
+
+
+def _own_curves(strip: Any) -> list[Any]:
+    """The curves of a strip's own influence and time, where they count."""
+    counts = {"influence": strip.use_animated_influence, "strip_time": strip.use_animated_time}
+    return [curve for curve in strip.fcurves if counts.get(curve.data_path)]
 
 
 def _add(digest: Any, *values: Any) -> None:
@@ -103,7 +110,11 @@ def _add_curve(digest: Any, curve: Any) -> None:
     kinds = np.empty(len(points), dtype=np.int32)
     points.foreach_get("interpolation", kinds)
     digest.update(kinds.tobytes())
-    for modifier in curve.modifiers:
+    _add_modifiers(digest, curve.modifiers)
+
+
+def _add_modifiers(digest: Any, modifiers: Any) -> None:
+    for modifier in modifiers:
         plain = [p.identifier for p in modifier.bl_rna.properties if p.type in ("FLOAT", "INT", "BOOLEAN", "ENUM")]
         _add(digest, *(repr(getattr(modifier, name)) for name in plain if not name.startswith("show_")))
 

@@ -1,8 +1,9 @@
 """Which arms bear a body, which hang on one that is led off its clip, and which of those stay behind it at first."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -26,16 +27,22 @@ def forelegs(actor: Actor) -> set[int]:
     return {i for limb in limbs for i in struck.bodies(actor, limb)}
 
 
-def on_all_fours(actor: Actor, hits: Sequence[tuple[Situation, Hit]]) -> tuple[list[tuple[Situation, Hit]], list[str]]:
-    """The hits on a body that may stand on its arms, and what to say of it."""
-    out = [(_on_all_fours(actor, situation), hit) for situation, hit in hits]
+def on_all_fours(
+    actor: Actor, hits: Sequence[tuple[Situation, Hit]], settings: Mapping[str, Mapping[str, Any]]
+) -> tuple[list[tuple[Situation, Hit]], list[str]]:
+    """The hits on a body that may stand on its arms, and what to say of it.  settings: by bone what the user sets."""
+    kicked = {name for name, own in settings.items() if own.get("velocity")}
+    out = [(_on_all_fours(actor, situation, kicked), hit) for situation, hit in hits]
     level = any(own is not told for (own, _), (told, _) in zip(out, hits, strict=True))
     return out, [LEVEL] if level else []
 
 
-def _on_all_fours(actor: Actor, situation: Situation) -> Situation:
+def _on_all_fours(actor: Actor, situation: Situation, kicked: set[str]) -> Situation:
     """What velocities of a table for humans say of a body that stands on its arms: these are legs, which carry it on,
-    and its trunk lies level, so that it takes the blow for which velocities of an upright one stand."""
+    and its trunk lies level, so that it takes the blow for which velocities of an upright one stand.
+
+    kicked: bones to which the user gives velocities, which are meant for this body.
+    """
     own = {role for role, said in situation.bones.items() if role in actor.names or said.bone in actor.names}
     told = {role for role, said in situation.bones.items() if role not in own and said.velocity * said.multiplier}
     if situation.drive != "velocities" or all(base_role(role) in LEG for role in told) or not forelegs(actor):
@@ -44,7 +51,7 @@ def _on_all_fours(actor: Actor, situation: Situation) -> Situation:
     bones = {role: replace(said, velocity=0.0) if role in trunk else said for role, said in situation.bones.items()}
     return situation.with_changes(
         bones=MappingProxyType(bones),
-        drive="impulse" if told == trunk and not own else "velocities",
+        drive="impulse" if told == trunk and not own | kicked else "velocities",
         envelope=replace(situation.envelope, mode="continue"),
         simulate=Situation.simulate,
         support=Situation.support,

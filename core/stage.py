@@ -49,7 +49,7 @@ class Stage:
         before: float | None = None,
     ) -> None:
         self.actor, self.user = actor, settings
-        hits, self.warnings = arms.on_all_fours(actor, hits)
+        hits, self.warnings = arms.on_all_fours(actor, hits, settings)
         for situation, _ in hits:
             casting.meant(actor, situation)  # refuses bones that the rig lacks by their line, before the blow looks
         q, p = self.seen(clip)

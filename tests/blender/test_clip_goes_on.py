@@ -3,9 +3,11 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import clip, files, rig, source
+from bl_ext.user_default.parametric_dynamics.blender_addon import choosing, clip, files, job, rig, source
 from bl_ext.user_default.parametric_dynamics.core import rotation
 from mathutils import Matrix
+
+from .interface_tools import OPS
 
 GAME = "1_game_characters/"
 
@@ -257,3 +259,26 @@ def test_a_loop_is_shown_once_however_often_it_is_laid(fresh_scene, data):
     assert np.abs(laid.position - plain.position).max() < 1e-4 * np.ptp(plain.position)
     most = period + 1.0 + 4.0 + 5.0 + 1.0  # its frames, its ends, five after it, and back to the present
     assert period <= len(shown) <= most
+
+
+# -- under reactions ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", [GAME + "ozz_pab/pab_walk.fbx", GAME + "RobotExpressive.source.glb", GAME + "kaykit/Med_General.glb"]
+)
+def test_the_clip_stays_the_users_whatever_reactions_lay(fresh_scene, data, name):
+    """Its name, its keys and its quarter; what a reaction adds to it (repeated, held, a hold) only makes it last."""
+    armature = armature_of(data / name)
+    found, frame = source.of(armature), job.default_frame(source.of(armature))
+    until = found.until
+    for situation in ("shoulder_front", "leg_back", "knock_out"):
+        assert OPS.apply_hit_reaction(situation=situation) == {"FINISHED"}
+        again = source.of(armature)
+        assert (again.action, again.start, again.end) == (found.action, found.start, found.end)
+        assert again.until >= until
+        record = armature.parametric_dynamics_reactions[-1]
+        clip_name = choosing.title(found.action, armature.name)
+        assert record.action.frame_range[0] == frame and record.name.endswith(", " + clip_name)
+        until = max(until, record.continuation.frame_range[1] if record.continuation else until)
+    assert again.until == until

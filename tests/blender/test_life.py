@@ -56,6 +56,24 @@ class TestStale:
         bpy.context.view_layer.update()
         assert stale(hit) == names(hit)
 
+    @pytest.mark.parametrize("kind", ["influence", "strip_time"])
+    def test_curves_of_a_strip(self, hit, kind):
+        """Its influence and its time, once they count."""
+        strip = hit.animation_data.nla_tracks["Walk"].strips[0]
+        strip.use_animated_influence = strip.use_animated_time = True
+        OPS.update_reaction(source="RECIPE")
+        assert stale(hit) == []
+        strip.fcurves.find(kind).keyframe_points.insert(12.0, 0.5)
+        hit.update_tag()
+        bpy.context.view_layer.update()
+        assert stale(hit) == names(hit)
+        setattr(strip, {"influence": "use_animated_influence", "strip_time": "use_animated_time"}[kind], False)
+        OPS.update_reaction(source="RECIPE")
+        strip.fcurves.find(kind).keyframe_points.insert(15.0, 0.7)  # nobody looks at it now
+        hit.update_tag()
+        bpy.context.view_layer.update()
+        assert stale(hit) == []
+
     def test_frame_rate(self, hit):
         bpy.context.scene.render.fps = 30
         bpy.context.view_layer.update()

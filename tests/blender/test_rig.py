@@ -233,6 +233,35 @@ def test_bones_that_do_not_deform_move_no_skin(fresh_scene, deforms):
     np.testing.assert_allclose(shown, skin.vertices * (1.0 - 2.0 * share[:, None] * [1, 1, 0]), atol=1e-5)
 
 
+@pytest.mark.parametrize("groups", [True, False])
+@pytest.mark.parametrize("envelopes", [True, False])
+@pytest.mark.parametrize("parented", [True, False])
+def test_the_bones_that_move_a_mesh_are_those_that_blender_lets(fresh_scene, groups, envelopes, parented):
+    """By groups, by envelopes where no group moves a vertex, or by nothing: posed, the mesh is where Blender has it."""
+    armature, part = two_bones(), cube()
+    armature.data.bones["a"].envelope_distance, armature.data.bones["b"].envelope_distance = 1.6, 2.5
+    armature.data.bones["b"].envelope_weight, armature.data.bones["b"].head_radius = 0.7, 0.9
+    part.vertex_groups.new(name="a").add([0, 1, 2, 3], 0.5, "REPLACE")
+    part.vertex_groups.new(name="b").add([2, 3], 0.25, "REPLACE")
+    if parented:
+        part.parent, part.parent_type = armature, "ARMATURE"  # Blender then takes both
+    else:
+        bends = part.modifiers.new("Armature", "ARMATURE")
+        bends.object, bends.use_vertex_groups, bends.use_bone_envelopes = armature, groups, envelopes
+    bpy.context.view_layer.update()
+    skin = rig.read(bpy.context, armature).skin
+    assert (skin is not None) == rig.is_skinned(part, armature) == (groups or envelopes or parented)
+    armature.pose.bones["b"].rotation_quaternion = (0, 0, 1, 0)
+    bpy.context.view_layer.update()
+    shown = np.array([v.co for v in part.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.vertices])
+    if skin is None:
+        np.testing.assert_allclose(shown, [v.co for v in part.data.vertices])
+        return
+    share = (skin.weights * (skin.bones == 1)).sum(axis=1) / np.maximum(skin.weights.sum(axis=1), 1e-9)
+    np.testing.assert_allclose(shown, skin.vertices * (1.0 - 2.0 * share[:, None] * [1, 1, 0]), atol=1e-5)
+    assert len(set(share.round(3))) > 1
+
+
 def test_a_mirrored_part_has_its_faces_outward(fresh_scene):
     armature, part = two_bones(), cube()
     part.parent, part.parent_type, part.parent_bone = armature, "BONE", "b"

@@ -115,6 +115,22 @@ def test_an_animals_level_trunk_takes_the_blow_for_which_velocities_stand():
     assert as_printed.posed and as_printed.base < 0 and len(as_printed.kicks) == 1
 
 
+def test_velocities_that_the_user_gives_an_animals_bones_are_meant_for_it():
+    """They start these bones as they say, where a table for humans alone would be a blow."""
+    dog = build(DOG, skin=True)
+    actor, clip = actor_of(dog), standing(dog)
+    table = held("chest_front", Envelope(0.1, 0.1, 2.5, "hold", 0.15))
+    user = {"Spine2": {"velocity": 200.0, "multiplier": 1.0, "angle": 90.0}}
+    stage = Stage(actor, clip, [(table, Hit(25.0))], user, {})
+    bone = actor.names.index("Spine2")
+    given_bones = [i for i, own in enumerate(stage.settings) if own.velocity]
+    assert given_bones == [bone] and len(stage.kicks) == 1 and not stage.pulses and stage.warnings == [arms.LEVEL]
+    reference = stage.reference(stage.start, 1, 0.01, 0.01)
+    before = reference.state(0)
+    rates = stage.kicked(before, stage.start, reference).twist - before.twist
+    assert np.degrees(np.linalg.norm(rates[bone, :3])) == pytest.approx(200.0, rel=1e-6)
+
+
 def test_an_animals_arms_start_as_legs_do():
     """At the velocity of the table, with the momentum of the blow in all, whatever it tells the trunk."""
     dog = build(DOG, skin=True)
