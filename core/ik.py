@@ -18,6 +18,7 @@ ACROSS = np.radians(4.0)  # that a knee turns at most about other axes than its 
 BENT = 0.2  # sine of the bend from which the limb's own plane is known well
 AGREES = 0.5  # cosine to the hinge from which on that plane's normal is the axis
 NEAREST, SOFTLY = 0.4, 0.02  # of its length that a leg is folded to in the air, and of that, how soft the way there is
+SLACK, SURE = np.radians(6.0), 1.5  # of a bend, below which it goes with the clip's, and times that beyond it the whole
 STRAIGHT = 0.99  # of a leg's length up to which it may stretch beyond the clip's own
 STRETCH = 0.6  # part of what the clip's leg leaves of that which one off it takes
 
@@ -132,11 +133,17 @@ def place(model: Model, limb: Limb, q: Array, joints: Array, swing: Array, lower
 
 
 def _signed(wanted: Array, clip: Array) -> Array:
-    """(T,) the bend that is wanted [rad], to the side to which the clip's limb bends; the same size gives `clip`."""
-    back = np.abs(clip)
-    slight = np.clip(2.0 - back / BENT, 0.0, 1.0)
-    over = slight * smooth((wanted - back) / np.maximum(back, 1e-3))
-    return np.where(clip >= 0.0, wanted, wanted * (2.0 * over - 1.0))
+    """(T,) the bend [rad], to the side to which the clip's limb bends; the same size gives `clip`.
+
+    Near straight a millimetre of length is ten degrees: there the limb bends from the clip's as if SLACK lay between, a
+    little straighter than is wanted, and finds to the whole of it where more is.
+    """
+    least = np.maximum(SLACK, clip)
+    near = np.sqrt(np.maximum(least**2 + wanted**2 - clip**2, 0.0)) + clip - least
+    near = np.maximum(near, np.minimum(clip, 0.0))
+    whole = smooth((wanted - np.abs(clip)) / np.maximum(SURE * (least - clip), 1e-3))
+    slight = np.clip(2.0 + clip / BENT, 0.0, 1.0)
+    return np.asarray(slight * (near + whole * (wanted - near)) - (1.0 - slight) * wanted)
 
 
 def _axis(u: Array, w: Array, hinge: Array) -> Array:
