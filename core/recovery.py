@@ -4,6 +4,7 @@ which the body gets over it."""
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,19 @@ GRIP = 0.8  # friction of soles
 WEAKER, LEAST = 0.85, 0.1  # of a blow that makes the body fall is tried next, and at least of it
 
 
+class Grip(NamedTuple):
+    """What the ground takes of a blow on a leg [m/s], all of a body's friction being one, from `start` to `end` [s]."""
+
+    start: float
+    end: float
+    taken: float
+
+    def shared(self, other: "Grip") -> float:
+        """What another one takes meanwhile."""
+        both = min(self.end, other.end) - max(self.start, other.start)
+        return other.taken * max(both, 0.0) / (other.end - other.start)
+
+
 def prepare(
     actor: Actor,
     clip: Clip,
@@ -34,10 +48,10 @@ def prepare(
     if found is None or not all(moving[[x.upper, x.lower, x.end]].all() for x in found.limbs):
         return None
     spans = [Span(blow.start, blow.end, blow.situation.end == "continue") for blow in blows]
-    pushes, fell = np.zeros((0, len(found.times), 2)), False
+    pushes, fell, grips = np.zeros((0, len(found.times), 2)), False, list[Grip]()
     for i, own in enumerate(pulses):  # one after the other: what is caught of a blow doesn't depend on later ones
         legs = struck.legs(actor, found, blows[: i + 1], pulses[: i + 1])
-        more = blows[i].situation.shift * _push(actor, found, own)
+        more = blows[i].situation.shift * _push(actor, found, own, grips)
         play = partial(steps.plan, found, struck=legs, blows=spans[: i + 1])
         plan, caught = _caught(play, pushes, more)
         pushes, fell = np.append(pushes, caught * more[None], axis=0), fell or caught < 1.0
@@ -63,28 +77,42 @@ def _caught(play: Callable[[Array], Plan], pushes: Array, more: Array) -> tuple[
     return (full, 1.0) if full.lost is None else (alone, 0.0)  # not because of this blow
 
 
-def _push(actor: Actor, found: Stance, pulses: Sequence[Pulse]) -> Array:
-    """(K, 2) what pulses add to the weight's velocity from sample to sample [m/s], from the first one in them on."""
+def _push(actor: Actor, found: Stance, pulses: Sequence[Pulse], grips: list[Grip]) -> Array:
+    """(K, 2) what a blow's pulses add to the weight's velocity from sample to sample [m/s], from the first one in them
+    on.  grips: of the blows before it; its own come to them."""
     mass = float(actor.masses.mass.sum())
     out = np.zeros((len(found.times), 2))
-    for pulse in pulses:
+    for pulse, borne in zip(pulses, _borne(actor, found, pulses, grips), strict=True):
         first = min(int(np.searchsorted(found.times, pulse.start - 1e-6)), len(found.times) - 1)
         whole = replace(pulse, start=float(found.times[first]))
         part = np.array([whole.fraction(float(t), found.h) for t in found.times])
-        out += part[:, None] * (_borne(actor, found, pulse) * pulse.impulse[:2] / mass)
+        out += part[:, None] * (borne * pulse.impulse[:2] / mass)
     return out
 
 
-def _borne(actor: Actor, found: Stance, pulse: Pulse) -> float:
-    """Part of a blow that the weight takes: of one on a leg that stands, the ground takes some, by the lever, but no
-    more than friction holds."""
+def _borne(actor: Actor, found: Stance, pulses: Sequence[Pulse], grips: list[Grip]) -> list[float]:
+    """Parts of a blow's pulses that the weight takes: of those on legs that stand, the ground takes some, by the lever,
+    but together no more than friction holds."""
+    mass, g = float(actor.masses.mass.sum()), abs(float(actor.gravity[2]))
+    given = [float(np.linalg.norm(pulse.impulse[:2])) / mass for pulse in pulses]
+    asked = [
+        Grip(pulse.start, pulse.start + max(pulse.duration, struck.LEAVES), _leant(actor, found, pulse) * size)
+        for pulse, size in zip(pulses, given, strict=True)
+    ]
+    held = []
+    for own in asked:
+        room = GRIP * g * (own.end - own.start) - sum(own.shared(grip) for grip in grips)
+        held.append(own.taken * float(np.clip(room / max(sum(map(own.shared, asked)), 1e-12), 0.0, 1.0)))
+    grips += [own._replace(taken=taken) for own, taken in zip(asked, held, strict=True)]
+    return [1.0 - taken / max(size, 1e-12) for taken, size in zip(held, given, strict=True)]
+
+
+def _leant(actor: Actor, found: Stance, pulse: Pulse) -> float:
+    """Part of a pulse that a foot on the ground would take, by the lever."""
     k = min(int(np.searchsorted(found.times, pulse.start - 1e-6)), len(found.times) - 1)
     for i, limb in enumerate(found.limbs):
         if pulse.body in struck.bodies(actor, limb) and found.down[k, i]:
             axis = actor.axis[pulse.body]
             along = float(np.clip(pulse.point @ axis / max(float(axis @ axis), 1e-12), 0.0, 1.0))
-            part = {limb.upper: 1.0 - 0.5 * along, limb.lower: 0.5 - 0.5 * along}.get(pulse.body, 0.0)
-            held = GRIP * abs(float(actor.gravity[2])) * max(pulse.duration, struck.LEAVES)
-            given = float(np.linalg.norm(pulse.impulse[:2])) / float(actor.masses.mass.sum())
-            return max(part, 1.0 - held / max(given, 1e-12))
-    return 1.0
+            return {limb.upper: 0.5 * along, limb.lower: 0.5 + 0.5 * along}.get(pulse.body, 1.0)
+    return 0.0

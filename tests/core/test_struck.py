@@ -56,8 +56,27 @@ def test_the_ground_takes_of_a_blow_on_a_leg_what_friction_holds(skeleton, impul
     actor, clip = actor_of(skeleton), standing(skeleton)
     shin = actor.first("shin.R")
     pulse = Pulse(shin, 0.5 * actor.axis[shin], np.array([0.0, impulse, 0.0]), 1.0, 0.03)
-    given = 75.0 * recovery._push(actor, stance.read(actor, clip, 1.0), [pulse]).sum(axis=0)
+    given = 75.0 * recovery._push(actor, stance.read(actor, clip, 1.0), [pulse], []).sum(axis=0)
     np.testing.assert_allclose(given, [0.0, max(0.25 * impulse, impulse - 0.8 * 75.0 * 9.81 * 0.05)], rtol=0.01)
+
+
+@pytest.mark.parametrize("later, times", [(0.0, 1), (0.025, 1.5), (0.05, 2), (0.3, 2)])
+def test_blows_on_legs_share_what_friction_holds(skeleton, later, times):
+    """On both shins: there is one weight on the soles, so at once the ground takes no more than of one leg; as parts of
+    one blow (a blast) too; one after the other, for as long as both last."""
+    actor, clip = actor_of(skeleton), standing(skeleton)
+    found, most = stance.read(actor, clip, 1.0), 0.8 * 75.0 * 9.81 * 0.05
+    shins = [actor.first(f"shin.{side}") for side in "LR"]
+    pulses = [
+        Pulse(shin, 0.5 * actor.axis[shin], np.array([0.0, 100.0, 0.0]), at, 0.03)
+        for shin, at in zip(shins, (1.0, 1.0 + later), strict=True)
+    ]
+    grips = []
+    given = [75.0 * recovery._push(actor, found, [pulse], grips).sum(axis=0)[1] for pulse in pulses]
+    assert given[0] == pytest.approx(100.0 - most, rel=0.01)
+    assert sum(given) == pytest.approx(200.0 - times * most, rel=0.01)
+    if later == 0.0:
+        assert 75.0 * recovery._push(actor, found, pulses, [])[:, 1].sum() == pytest.approx(sum(given), rel=0.01)
 
 
 def test_a_body_whose_legs_are_both_swept_away_is_not_caught(skeleton):
