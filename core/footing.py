@@ -60,8 +60,8 @@ class Footing(Settling):
         return np.clip(bears * linear(self.plan.times, self.plan.hold, times) * spared, 0.0, 1.0)
 
     def upright(self, times: Array) -> Array:
-        """(T,) how far the pelvis' range about the clip's pose holds: in flight it has no joint, and finds back to it
-        after landing."""
+        """(T,) how far the pelvis' range about the clip's pose holds, and feet their places: in flight neither, and
+        both find back after landing."""
         found = self.stance
         flight = np.where(found.flies, found.times, -np.inf)
         since = found.times - np.maximum.accumulate(flight)
@@ -113,9 +113,11 @@ class Footing(Settling):
         return np.asarray(np.sqrt(muscle.tone[:, self.base, None]) * usual)
 
     def _firm(self, times: Array, hold: Array) -> Array:
-        """(T, L) how firmly feet are led that are held so (T, L): in the air less than on the ground, not in flight."""
+        """(T, L) how firmly feet are led that are held so (T, L): in the air less than on the ground, not in flight.
+        After one it comes up as the pelvis' range does: legs, a third of the body, would be yanked to where they stand.
+        """
         down = np.clip(self.stance.at(1.0 * self.stance.down, times), 0.0, 1.0)
-        return self.grounded(times)[:, None] * hold * (SWINGING + (1.0 - SWINGING) * down)
+        return self.upright(times)[:, None] * hold * (SWINGING + (1.0 - SWINGING) * down)
 
     def _heels(self, kin: Kinematics, tips: Array, shift: Array, feet: Array) -> tuple[Heels, Array]:
         """How feet turn about their toes, and how long they are about that axis [m^2], (K, L, 6, 6): a heel that stands
