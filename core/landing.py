@@ -13,7 +13,7 @@ from .plan import CLOSE, CLOSED, Span
 from .rotation import Array
 from .sides import CROSSED, Beside, least, passing, side
 from .stance import REST, Stance
-from .support import ease, onto, plain, smooth
+from .support import dot, ease, onto, plain, smooth
 from .weight import Weight, placed
 
 Number = TypeVar("Number", float, complex)
@@ -50,24 +50,16 @@ def part(size: float) -> float:
     return max(size - FREE, 0.0) / max(size, 1e-12)
 
 
-def beyond(stance: Stance, due: int, size: float, home: float) -> float:
-    """A factor on that, a little more than 1: so that the weight, pushed home from there, has gone a part of its way
-    when the next foot lands.
+def beyond(stance: Stance, due: int, brought: float) -> float:
+    """A factor on that, a little more than 1: so that the weight, pushed home from there, has been brought a part of
+    its way when the next foot lands.
 
     A capture point at c over a pressure at p is at p + (c - p) exp(w T) after a time T; for it to be at r c then, the
     foot must be at c (exp(w T) - r) / (exp(w T) - 1).
-    due: the sample at which it lands.  home: by when the weight is to be there [s].
+    due: the sample at which it lands.
     """
     stands = max((stance.stood[stance.next_landing(due)] - stance.stood[due]) * stance.h, BRIEF)
-    return 1.0 + brought(stance, due, size, home) / (math.exp(float(stance.sway[due]) * stands) - 1.0)
-
-
-def brought(stance: Stance, due: int, size: float, home: float) -> float:
-    """Part of how far the capture point is off, of a size [m], that a foot which lands at sample `due` brings it home
-    until the next one lands; home: as in `beyond`."""
-    whole = max((stance.next_landing(due) - due) * stance.h, BRIEF)
-    left = max(home - float(stance.times[due]), whole)
-    return min(max(min(BACK, WALK * whole / max(size, 1e-12)), whole / left), 1.0)
+    return 1.0 + brought / (math.exp(float(stance.sway[due]) * stands) - 1.0)
 
 
 def is_last(stance: Stance, due: int, leg: int, last: int) -> bool:
@@ -156,29 +148,13 @@ class Lander(Weight):
                 continue
             self._hasten(k, leg)
             self.due[leg] = due = self.stance.lands(k, leg)
-            goal = self._caught(k, leg, due, *self.foreseen(k, due))
-            self.goal[leg] = self._leaving_room(due, leg, self.apart(due, leg, goal), last)
-            if self.across[leg]:
-                self.aside = self.goal[leg] - goal
-
-    def _leaving_room(self, due: int, leg: int, goal: complex, last: int) -> complex:
-        """The goal of a foot of two, but where it gets round the other again that goes home next, for good."""
-        if len(self.feet) != 2 or self.stays:
-            return goal
-        then = self.stance.lands(self.stance.stays(due, 1 - leg), 1 - leg)
-        if then < 0 or not is_last(self.stance, then, 1 - leg, last):
-            return goal
-        feet = [self.home, self.home]
-        feet[leg] = goal
-        room = self._room(then, 1 - leg, side(self.stance, then, 1 - leg, feet))
-        return _aside(goal, side(self.stance, then, leg, feet), room)
+            self.goal[leg] = self.apart(due, leg, self._caught(k, leg, due, *self.foreseen(k, due)))
 
     def _caught(self, k: int, leg: int, due: int, x: complex, v: complex) -> complex:
         """Where a foot catches the weight that is due at a sample, weight and velocity then being x and v."""
         stance = self.stance
         off = x + v / float(stance.sway[due]) - self.home
-        size = abs(off)
-        far = part(size) * (1.0 if self.stays else beyond(stance, due, size, self.end - HOME))
+        far = part(abs(off)) * (1.0 if self.stays else beyond(stance, due, self.brought(due, leg, off)))
         goal = self.home + far * off + plain(self.knocks[k, leg])
         wide = stride(self.clip, self.clip.lands(k, leg), leg)
         leaves = stance.stays(due, leg)
@@ -186,6 +162,19 @@ class Lander(Weight):
             return reached(stance, due, leg, goal, x, wide)
         goal, last = reached(stance, due, leg, goal, x, wide, 0.0), leaves - 1  # runs have no time to sink
         return reached(stance, last, leg, goal, self.foreseen(k, last)[0], stride(self.clip, last, leg), 0.0)
+
+    def brought(self, due: int, leg: int, off: complex) -> float:
+        """Part of how far the capture point is off [m] that a foot which lands at sample `due` brings it home until the
+        next one lands: no more than that other one, which stays on its own side, can go along."""
+        stance, following = self.stance, self.stance.next_landing(due)
+        whole = max((following - due) * self.h, BRIEF)
+        left = max(self.end - HOME - float(stance.times[due]), whole)
+        out = min(max(min(BACK, WALK * whole / max(abs(off), 1e-12)), whole / left), 1.0)
+        if len(self.feet) != 2 or stance.lands(stance.stays(due, 1 - leg), 1 - leg) != following:
+            return out
+        _, _, way, to = stance.pair(following, leg)
+        room = max(dot(to, way) - stance.apart, 0.0)
+        return min(out, room / max(dot(-off, way), 1e-12)) if dot(off, way) < 0.0 else out
 
     def _hasten(self, k: int, leg: int) -> None:
         """A foot in the air lands sooner, by how much nearer the feet are to the capture point then, as soon as its leg
@@ -235,14 +224,13 @@ class Lander(Weight):
         """[m] that the capture point is farther out than the legs press at sample k."""
         return max(abs(capture - onto(self.pressure_points(k, legs, feet), capture)) - self.rounds[k], 0.0)
 
-    def apart(self, k: int, leg: int, goal: complex, passes: bool = False) -> complex:
+    def apart(self, k: int, leg: int, goal: complex) -> complex:
         """The goal, but on the leg's own side of the other as far as the clip's foot is there, or, well before it or
-        behind it, as far across as legs get past each other; from across it first goes back to its side, and so does
-        one that has yet to pass the other."""
+        behind it, as far across as legs get past each other; from across it first goes back to its side."""
         feet = list(self.feet)
         feet[leg] = goal
         there = side(self.stance, k, leg, feet)
-        return _aside(goal, there, self.stance.apart if passes or self.across[leg] else self._room(k, leg, there))
+        return _aside(goal, there, self.stance.apart if self.across[leg] else self._room(k, leg, there))
 
     def clear(self, k: int, leg: int) -> float:
         """[m] that a foot still has to go aside to pass the other."""

@@ -141,26 +141,25 @@ class Walker(Lander):
         """Feet that come down at this sample."""
         for leg, due in enumerate(self.due):
             if 0 <= due <= k:
-                self.going[leg], self.rising[leg], self.aside = 0j, 0.0, 0j
+                self.going[leg], self.rising[leg] = 0j, 0.0
                 if self.stays and abs(self.goal[leg]) > OUT:
                     self.home = self.goal[leg]
                 self.since[leg] = self.due[leg] = -1
-                self.stage = self._staged(k)
+                self.stage = self._staged(k, leg)
         if len(self.feet) == 2 and any(self.feet):
             for leg in self.stands(k):
                 self.across[leg] = self.clear(k, leg) > OUT
 
-    def _staged(self, k: int) -> complex:
-        """How far off home the feet press to, so that the capture point has come the part of its way home that
-        feet are put for when the next one lands."""
+    def _staged(self, k: int, leg: int) -> complex:
+        """How far off home the feet press to when one has landed, so that the capture point has come the part of its
+        way home that feet are put for when the next one lands."""
         if self.stays:
             return 0j
         pace = float(self.stance.sway[k])
         off = self.x + self.v / pace - self.home
-        size = abs(off)
-        left = 1.0 - landing.brought(self.stance, k, size, self.end - landing.HOME)
+        left = 1.0 - self.brought(k, leg, off)
         still = math.exp(-weight.HASTE * pace * (self.stance.next_landing(k) - k) * self.h)
-        return max(left - still, 0.0) / (1.0 - still) * landing.part(size) * off
+        return max(left - still, 0.0) / (1.0 - still) * landing.part(abs(off)) * off
 
     def _decide(self, k: int, carries: list[int], points: list[complex], capture: complex) -> None:
         """Lift feet where all stand: to catch the weight, or to go home."""
@@ -253,13 +252,10 @@ class Walker(Lander):
             left, since = (due - k) * self.h, self.since[leg]
             if since >= 0 and k - since < ROLLS * (due - since):
                 continue
-            first = passing(self.stance, k, due, leg, self.feet) if len(self.feet) == 2 else due - k
             if since < 0 and left > AIMED and not self.across[leg]:
-                self._go_along(k, leg, first < due - k)
+                self._go_along(k, leg)
                 continue
-            place = self.goal[leg]
-            if first < due - k or self.across[leg]:
-                place, left = self._past(k, leg, left, first * self.h)
+            place, left = self._past(k, leg, left) if self.across[leg] else (self.goal[leg], left)
             up = self.stance.risen(due, leg, place)
             if left <= self.h:
                 self.feet[leg], self.high[leg], self.going[leg], self.rising[leg] = place, up, 0j, 0.0
@@ -267,20 +263,21 @@ class Walker(Lander):
             self.feet[leg], self.going[leg] = landing.swung(self.feet[leg], self.going[leg], place, left, self.h)
             self.high[leg], self.rising[leg] = landing.swung(self.high[leg], self.rising[leg], up, left, self.h)
 
-    def _go_along(self, k: int, leg: int, passes: bool) -> None:
+    def _go_along(self, k: int, leg: int) -> None:
         """Move a foot along with the weight, on its own side, over its ground."""
-        place = self.apart(k, leg, self.x, passes)
+        place = self.apart(k, leg, self.x)
         rate = self.v if place == self.x else 0j
         up, climbs = self.stance.risen(self.due[leg], leg, place), dot(rate, self.stance.slope)
         self.feet[leg], self.going[leg] = landing.carried(self.feet[leg], self.going[leg], place, rate, self.h)
         self.high[leg], self.rising[leg] = landing.carried(self.high[leg], self.rising[leg], up, climbs, self.h)
 
-    def _past(self, k: int, leg: int, left: float, first: float) -> tuple[complex, float]:
-        """Where a foot that passes the other in a time [s] is to go first, and how long it has: to its own side, and
-        along its way home as far as it gets by then."""
-        place, aside = self.apart(self.due[leg], leg, self.goal[leg], True), self.clear(k, leg)
-        if not self.across[leg] or aside <= 0.0:
+    def _past(self, k: int, leg: int, left: float) -> tuple[complex, float]:
+        """Where a foot across the other is to go first, and how long it has: to its own side by the time it passes the
+        other, and along its way home as far as it gets by then."""
+        place, aside = self.apart(self.due[leg], leg, self.goal[leg]), self.clear(k, leg)
+        if aside <= 0.0:
             return place, left
+        first = passing(self.stance, k, self.due[leg], leg, self.feet) * self.h
         quick, way = landing.QUICK * float(self.stance.length[leg]), place - self.feet[leg]
         if abs(way) <= quick * first:
             return place, min(left, first)

@@ -44,7 +44,6 @@ class Weight:
     in the air.  landed: how many blows have.
     answers: (B, K) part of its answer to a blow that a body has begun, rounds: (K,) [m] by which the pressure gets
     beyond the soles' middle, both as far as blows have landed.
-    aside: by how much farther a foot lands to get round the other, and draws the weight along.
     stage: how far off home feet press to until the next one lands.
     since: of each leg the sample at which a step of our own began, due: at which a foot in the air lands, -1: none.
     """
@@ -56,7 +55,7 @@ class Weight:
         legs = len(stance.limbs)
         self.h, self.landed = 1.0 / RATE, 0  # not a difference of times, whose rounding would tell a sample from none
         self.feel(0)
-        self.x = self.v = self.home = self.aside = self.stage = 0j
+        self.x = self.v = self.home = self.stage = 0j
         self.feet, self.going, self.goal = [0j] * legs, [0j] * legs, [0j] * legs
         self.high, self.rising = [0.0] * legs, [0.0] * legs
         self.since, self.due = [-1] * legs, [-1] * legs
@@ -110,7 +109,7 @@ class Weight:
 
     def pressure(self, k: int, points: list[complex], capture: complex, x: complex) -> complex:
         """Where the feet press to bring the weight home, which is at x."""
-        part, home = self.answers[0][k], self.home + self.aside + self.stage
+        part, home = self.answers[0][k], self.home + self.stage
         wanted = x + part * (capture + HASTE * (capture - home) - x) - self._to_come(k, part)
         on = onto(points, wanted)
         over = wanted - on

@@ -48,15 +48,23 @@ def landings(found, blow, until):
 @pytest.mark.parametrize("way", WAYS)
 def test_the_capture_point_comes_home_by_what_feet_are_put_for(walk, way):
     """Six tenths of its way in each step, and all of it when no time is left: where soles press as far as they get, it
-    is back before the feet are, and the weight falls home ahead of them."""
+    is back before the feet are, and the weight falls home ahead of them.  It is no quicker than the other foot, which
+    has this one between itself and home and can only come up to it."""
     blow = 38
     plan = pushed(walk, blow, 0.9 * way)
     start = walk.times[blow]
-    at = [k for k, _ in landings(walk, blow, start + 2.7 - CLOSE)]
-    off = np.linalg.norm((plan.shift + plan.rate / walk.pace[:, None])[at, :2], axis=-1)
-    assert plan.lost is None and not plan.astray and off[0] > 0.25
-    assert np.abs(off[1:3] / off[:2] - 0.4).max() < 0.05
-    assert off[3] < 0.35 * off[2]
+    feet = landings(walk, blow, start + 2.7 - CLOSE)
+    at = [k for k, _ in feet]
+    off = (plan.shift + plan.rate / walk.pace[:, None])[at, :2]
+    size = np.linalg.norm(off, axis=-1)
+    assert plan.lost is None and not plan.astray and size[0] > 0.25
+    for i, (k, leg) in enumerate(feet[1:3]):  # the next one to land, whose own side is away from the one before
+        aside = (walk.hip[k, leg] - walk.hip[k, 1 - leg])[:2]
+        aside /= np.linalg.norm(aside)
+        room = (walk.ankle[k, leg] - walk.ankle[k, 1 - leg])[:2] @ aside - walk.apart
+        comes = min(0.6, room / max(off[i] @ aside, 1e-9))
+        assert abs(size[i + 1] / size[i] - (1.0 - comes)) < 0.05
+    assert size[3] < 0.35 * size[2]
 
 
 def test_a_foot_that_leaves_the_ground_in_time_finds_home_in_the_air(walk):
@@ -73,6 +81,19 @@ def test_a_foot_that_leaves_the_ground_in_time_finds_home_in_the_air(walk):
     assert np.ptp(plan.feet[k:leaves, leg], axis=0).max() < 1e-9  # it doesn't slide
     late = walk.times > start + end - CLOSED + 1e-6
     assert not plan.astray and np.abs(plan.feet[late]).max() < 0.005 and np.abs(plan.shift[late]).max() < 1e-9
+
+
+@pytest.mark.parametrize("way", (WAYS[0], WAYS[1], WAYS[7]))
+def test_the_last_foot_of_a_clip_that_then_stands_catches_the_weight(stand, way):
+    """There is time for a step of its own home: landed at home at once, it lets the weight run off three times as far,
+    or fall."""
+    down = stand.down.copy()
+    down[20:50, 0] = False
+    plan = pushed(replace(stand, down=down), 30, 0.7 * way)
+    capture = (plan.shift + plan.rate / stand.pace[:, None])[50, :2]
+    assert plan.lost is None and not plan.astray and [move.way for move in plan.moves] == [(0.0, 0.0)]
+    assert np.linalg.norm(plan.feet[50, 0, :2] - capture) < 0.1 < 0.5 * np.linalg.norm(capture)
+    assert np.linalg.norm(plan.shift[:, :2], axis=-1).max() < 0.25
 
 
 @pytest.mark.parametrize("side", (-1.0, 1.0))
