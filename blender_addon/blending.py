@@ -13,7 +13,6 @@ import numpy as np
 
 from ..core.anatomy import analyse
 from ..core.blend import Layer, automatic, blend, standing, together
-from ..core.errors import ClipError
 from ..core.pose import UNIMPORTANT, VERY_IMPORTANT, Envelope
 from ..core.rotation import conjugate, multiply
 from . import actions, choosing, clip, control_rig, fk, layer, records, rehung, rig, sampling, source, thinning, timing
@@ -93,9 +92,7 @@ def read(context, armature, wish, roles=None):
     """
     rig.require_editable(armature)
     rig.require_posed(armature)
-    found = source.of(armature)
-    if found is None:
-        raise ClipError("Armature '{}' has no animation to blend with. Give it an action.".format(armature.name))
+    found = source.require(armature)
     chosen = _chosen(armature, wish)
     action = bpy.data.actions[chosen.name]
     slot = action.slots.get(chosen.slot) if actions.LAYERED else None

@@ -157,7 +157,7 @@ def _limits(armature):
         return [Item("limits", WARN, "Limits are known when the bones were looked at.", "", RECOGNISE)]
     owners, found, none = rig.constraint_owners(armature), {}, "No bone has limits: the usual ones are taken."
     if control_rig.under_control(armature, figure.roles, owners):
-        held = rig.constraint_owners(armature, rig.CARRYING)
+        held = rig.constraint_owners(armature, rig.carries)
         free = [bone.name for bone in armature.pose.bones if bone.name not in held]
         doubts = limits.of_controls(armature, free, "Bone")
         none = "No control has a Limit Rotation: the usual limits are taken."

@@ -10,7 +10,7 @@ import numpy as np
 from ..core import cycle
 from ..core.progress import portion
 from ..core.rotation import conjugate, from_matrix, multiply, orthonormal, rotate
-from . import delta, fk, sampling, timing
+from . import delta, fk, layer_undo, sampling, timing
 from .channels import rotation_property
 
 # Poses nearer than this part of the figure's size are the same.
@@ -28,8 +28,8 @@ def sampling_on(context, armature, skeleton, frames, found):
         return (*(yield from sampling.sampling(context, armature, skeleton, frames)), how, None)
     plan, inside = _Rounds(beyond, found), frames[: -len(beyond)]
     probes = found.until + np.linspace(0.5, max(frames[-1] - found.until, 1.0), 5)
-    groups = inside, probes, plan.ends, plan.phase
-    shown, probed, ends, phases = yield from portion(_sampled(context, armature, skeleton, *groups), 0.0, 0.5)
+    steps = _read(context, armature, skeleton, (inside, probes), (plan.ends, plan.phase), _over(armature, plan, found))
+    shown, probed, ends, phases = yield from portion(steps, 0.0, 0.5)
     if not (_same(probed[0], probed[0][:1]) and _same(probed[1], probed[1][:1])):  # the scene moves it by itself
         further = yield from portion(sampling.sampling(context, armature, skeleton, beyond), 0.5, 0.5)
         return (*_joined(shown, further), "plays on", None)
@@ -65,6 +65,23 @@ class _Rounds:
     def share(self, fps):
         """(K,) of the gap that is left."""
         return cycle.fade(self.far, self.start + self.k * self.period, self.period, fps)
+
+
+def _over(armature, plan, found):
+    """(track, strip) of the reactions within the clip's last round: over by its end, they are none of what goes on."""
+    kept = armature.parametric_dynamics_reactions
+    own = [(t, s) for record in kept for t, s, kind in layer_undo.own_strips(armature, record) if kind == "action"]
+    end = found.until + 1e-3
+    return [(t, s) for t, s in own if s.extrapolation == "NOTHING" and plan.start < s.frame_end <= end]
+
+
+def _read(context, armature, skeleton, here, again, over):
+    """A generator: `_sampled` of the groups of frames here, and of those again without the strips that are over."""
+    if not over:
+        return (yield from _sampled(context, armature, skeleton, *here, *again))
+    shown = yield from portion(_sampled(context, armature, skeleton, *here), 0.0, 0.5)
+    with layer_undo.muted(context, armature, over):
+        return shown + (yield from portion(_sampled(context, armature, skeleton, *again), 0.5, 0.5))
 
 
 def _sampled(context, armature, skeleton, *groups):

@@ -15,7 +15,8 @@ from ..core.errors import CoreError
 from ..core.progress import portion
 from ..core.roles import base_role
 from ..core.skeleton import Skeleton
-from . import controls, mapping, posing, rig, switches
+from . import actions, controls, layer_undo, mapping, posing, rig, switches
+from .channels import rotation_property
 from .posing import Posed
 from .puppet import Puppet
 
@@ -93,8 +94,9 @@ class Body:
                 found.append((k, (yield from portion(steps, i / len(starts), 1.0 / len(starts)))))
         self.stages = tuple(found)
 
-    def pose(self, context, armature, actor, clip, channels, reaction, lead=None):
-        """Generator of the Posed of a reaction.  clip, channels: at the keyed frames.  lead: a `leading.Lead`."""
+    def pose(self, context, armature, actor, clip, channels, reaction, excluded, lead=None):
+        """Generator of the Posed of a reaction.  clip, channels: at the keyed frames.  excluded: bones that the user
+        leaves out of the simulation.  lead: a `leading.Lead`."""
         _, bones, _ = controls.watched(self.anatomy, self.skeleton.names)
         q, p = mapping.armature_poses(actor, clip, *reaction.poses(clip))
         return posing.pose(
@@ -105,8 +107,24 @@ class Body:
             channels,
             (clip.rotation[:, bones], clip.position[:, bones]),
             (q[:, bones], p[:, bones]),
+            self._contested(armature),
+            self._below([name for name in excluded if name in self.owners]),
             lead,
         )
+
+    def _contested(self, armature):
+        """Bone -> what moves it against the artist: a driver, or a constraint on a bone that the clip keys itself."""
+        keyed = {channel.path for channel in layer_undo.keyed_below(armature)}
+        turns = {b.name: actions.bone_path(b.name, rotation_property(b.rotation_mode)) for b in armature.pose.bones}
+        return {name: owner for name, owner in self.owners.items() if turns[name] in keyed} | rig.driven(armature)
+
+    def _below(self, names):
+        """The bones of the body among these, and those that hang on them."""
+        kept = set()
+        for name, parent in zip(self.skeleton.names, self.skeleton.parent, strict=True):  # parents stand first
+            if name in names or (parent >= 0 and self.skeleton.names[parent] in kept):
+                kept.add(name)
+        return kept
 
 
 def read(context, armature, roles=None):
@@ -114,7 +132,7 @@ def read(context, armature, roles=None):
     whole = rig.read(context, armature)
     anatomy = analyse(whole, roles)
     evaluated = armature.evaluated_get(context.evaluated_depsgraph_get())
-    owners, held = rig.constraint_owners(evaluated), rig.constraint_owners(evaluated, rig.CARRYING)
+    owners, held = rig.constraint_owners(evaluated), rig.constraint_owners(evaluated, rig.carries)
     if not under_control(evaluated, dict(zip(whole.names, anatomy.role, strict=True)), owners):
         return Body(whole, whole, np.arange(len(whole.names)), anatomy, owners, held, False)
     kept = whole.deform | np.array([role == "root" for role in anatomy.role])

@@ -137,12 +137,20 @@ def find(puppet, held, parents, chosen=(), stretching=()):
     longer = probing.lengthenings(parents, pose, puppet.length, stretching)
     taken, left = probing.choose([item.effect for item in tried], np.concatenate((motions, longer), axis=1))
     use = [tried[i] for i in taken]
-    each = left[: 3 * len(parents)].reshape(-1, 3)
-    return Found(
-        tried=use,
-        names=tuple(puppet.watched),
-        unreached=tuple(n for n, part in zip(puppet.watched, each, strict=True) if part.min() > UNREACHED),
-    )
+    each = left[: 3 * len(parents)].reshape(-1, 3).min(axis=1)
+    lost = _lost(each > UNREACHED, parents, np.array([name in held for name in puppet.watched]))
+    names = np.array(puppet.watched)
+    return Found(tried=use, names=tuple(puppet.watched), unreached=tuple(names[lost].tolist()))
+
+
+def _lost(unreached, parents, owned):
+    """(m,) bool, the watched bones that no control moves; one above a bone that something owns doesn't take that
+    along, which is not for lack of a control.  unreached, owned: (m,) bool."""
+    above = np.zeros(len(parents), dtype=bool)
+    for bone in np.flatnonzero(unreached & owned):
+        while (bone := parents[bone]) >= 0:
+            above[bone] = True
+    return unreached & (owned | ~above)
 
 
 def _rank(item, motions, keyed, chosen, most):

@@ -18,7 +18,6 @@ from ..core.actor import Actor
 from ..core.anatomy import Anatomy
 from ..core.blows import lasts
 from ..core.bodies import HEIGHT, measure
-from ..core.errors import ClipError
 from ..core.fall import fall
 from ..core.handover import hand_over, longest
 from ..core.progress import portion, run
@@ -83,7 +82,8 @@ class Job:
         if self.stays:
             clips = () if self.then is None else self.then[0]
             lead = leading.of(armature, self.actor, shown, channels, reaction, clips, self.played)
-        steps = self.body.pose(bpy.context, armature, self.actor, shown, channels, reaction, lead)
+        excluded = [name for name, own in self.settings.items() if own.get("simulated") is False]
+        steps = self.body.pose(bpy.context, armature, self.actor, shown, channels, reaction, excluded, lead)
         self.posed = yield from portion(steps, 0.3, 0.7)
         return reaction
 
@@ -137,7 +137,7 @@ class Job:
             targets = mapping.targets(self.actor, shown, channels, armature, q, p, every=self.stays)
         else:
             targets = self.posed.targets
-            self.warnings.extend(self.posed.doubts(rig.driven(armature)))
+            self.warnings.extend(self.posed.doubts())
         notes = []
         bake = partial(
             layer.apply,
@@ -198,11 +198,7 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
     """
     rig.require_editable(armature)
     rig.require_posed(armature)
-    found = source.of(armature)
-    if found is None:
-        raise ClipError(
-            "Armature '{}' has no animation. Give it an action that moves, or choose another.".format(armature.name)
-        )
+    found = source.require(armature)
     body = control_rig.read(context, armature, roles)
     anatomy, settings = body.anatomy, settings or {}
     hits = ((situation, hit or Hit(default_frame(found))), *further)

@@ -74,6 +74,9 @@ def apply(
     """
     frames = _frames(frames)
     stack = checks.require(rig)
+    if not targets:
+        text = "No bone of '{}' moves at the {} frames from {:g} to {:g}. Let the reaction last longer."
+        raise LayerError(text.format(rig.name, len(frames), frames[0], frames[-1]))
     plan = curves.plan_targets(rig, frames, targets, base, blend)
     if key_tolerance > 0.0:
         below = base if blend == "COMBINE" else None

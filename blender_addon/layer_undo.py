@@ -278,19 +278,15 @@ def write_back(rig: Any, path: str, position: int, value: float) -> None:
         return
 
 
-class without:
-    """While it lasts, the reaction and those above it are muted, with what goes on for it; holds keep what is.
+class muted:
+    """While it lasts, strips of an armature, (track, strip), are muted, where they aren't anyway.
 
     By names: it may last over the steps of a modal operator.
     """
 
-    def __init__(self, context, armature, record):
+    def __init__(self, context, armature, strips):
         self.context, self.name = context, armature.name
-        kept = armature.parametric_dynamics_reactions
-        found = [(t, s) for t, s, kind in own_strips(armature, record) if kind == "continuation"]
-        for above in kept[kept.find(record.name) :]:
-            found += [(t, s) for t, s, kind in own_strips(armature, above) if kind == "action"]
-        self.muted = {(track.name, strip.name) for track, strip in found if not strip.mute}
+        self.muted = {(track.name, strip.name) for track, strip in strips if not strip.mute}
 
     def __enter__(self):
         self._mute(True)
@@ -306,3 +302,14 @@ class without:
                     strip.mute = mute
         armature.update_tag(refresh={"OBJECT", "DATA", "TIME"})
         self.context.view_layer.update()
+
+
+class without(muted):
+    """While it lasts, the reaction and those above it are muted, with what goes on for it; holds keep what is."""
+
+    def __init__(self, context, armature, record):
+        kept = armature.parametric_dynamics_reactions
+        found = [(t, s) for t, s, kind in own_strips(armature, record) if kind == "continuation"]
+        for above in kept[kept.find(record.name) :]:
+            found += [(t, s) for t, s, kind in own_strips(armature, above) if kind == "action"]
+        super().__init__(context, armature, found)

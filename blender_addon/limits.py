@@ -19,6 +19,7 @@ PARTLY, ANIMATED = "a Limit Rotation with an influence below 1", "a Limit Rotati
 LEGACY = "a Limit Rotation of legacy behaviour whose range is none within half a turn"
 ROOT, ASTRAY = "limits, but no parent", "limits against a parent that doesn't carry it in the body"
 ALONE, PLACE = "limits, but no inherited rotation", "a Limit Location"
+FIXED, GLUED = "a locked location", "a head that is connected to its parent's tail"
 CURES = {  # why a limit isn't known to the simulation -> what to do
     SEVERAL: "Keep one of them and mute the others.",
     ELSEWHERE: "Set its Owner to Local Space.",
@@ -29,6 +30,8 @@ CURES = {  # why a limit isn't known to the simulation -> what to do
     ASTRAY: "Switch these limits off.",
     ALONE: "Switch Inherit Rotation on.",
     PLACE: "Mute it.",
+    FIXED: "Unlock it.",
+    GLUED: "Switch Connected off in edit mode.",
 }
 
 
@@ -67,10 +70,20 @@ def look(armature, roles, carried, owners):
             found.pop(name)
             unknown.setdefault(loose, []).append(name)
     travels = [name for name, role in roles.items() if role == "pelvis" and name not in owners]
-    if bound := [name for name in travels if _any_in_force(armature.pose.bones[name], "LIMIT_LOCATION")]:
-        unknown[PLACE] = bound
+    for name in travels:
+        if reason := _bound(armature.pose.bones[name]):
+            unknown.setdefault(reason, []).append(name)
     text = "{} {}, which the simulation doesn't know: what Blender cuts of the reaction is lost."
     return found, [(text.format(named(names), reason), CURES[reason]) for reason, names in unknown.items()]
+
+
+def _bound(bone):
+    """Why a bone can't be moved as far as a reaction moves it, or ""."""
+    if bone.parent is not None and bone.bone.use_connect:
+        return GLUED
+    if any(bone.lock_location):
+        return FIXED
+    return PLACE if _any_in_force(bone, "LIMIT_LOCATION") else ""
 
 
 def said(armature, names, owners):

@@ -20,6 +20,7 @@ STILL = 1e-7  # [rad] below which the simulation leaves the clip alone
 NEAR_TURN, NEAR_SHIFT = 0.5, 2e-3  # [deg], [m] off the simulated pose that are worth no word
 LOST = 0.35  # [rad] off the simulated pose, or as much of `SPAN` (20 degrees, 80 mm): what was asked isn't shown at all
 SMOOTH = "Let the clip go on there without a jump or limit, hit more weakly or at another frame, or bake the rig."
+MOVED = "Bone '{}' is moved by {}. Mute that, or exclude the bone from the simulation."
 BAKE = (
     "Bake the clip to the bones that deform (Pose > Animation > Bake Action with Visual Keying and Clear Constraints): "
     "those fall as they are simulated."
@@ -30,17 +31,18 @@ SPAN = 0.131  # of a figure's height: what a shift must measure to be as visible
 @dataclass(frozen=True, eq=False)
 class Posed:
     """targets: control -> Target at the frames (T,).  names: m watched bones.  turn: (T, m) [deg], shift: (T, m) [m on
-    a figure of 1.75 m] that they are off the simulated pose."""
+    a figure of 1.75 m] that they are off the simulated pose.  moved: bone -> what moves it against its controls."""
 
     targets: dict[str, Target]
     frames: np.ndarray
     names: tuple[str, ...]
     turn: np.ndarray
     shift: np.ndarray
+    moved: dict[str, str]
 
-    def doubts(self, driven):
+    def doubts(self):
         """Sentences if controls don't bring every bone near enough: which is off by most, and when, and which of those
-        that are off a driver moves.  driven: bone -> its driver."""
+        that are off something else moves."""
         if self.turn.max(initial=0.0) <= NEAR_TURN and self.shift.max(initial=0.0) <= NEAR_SHIFT:
             return []
         off = np.maximum(self.turn / NEAR_TURN, self.shift / NEAR_SHIFT)
@@ -50,18 +52,18 @@ class Posed:
         text += "its controls reach no further."
         more = ", {} others less".format(others) if others else ""
         told = [text.format(self.names[worst], self.turn[k, worst], 1e3 * self.shift[k, worst], self.frames[k], more)]
-        text = "Bone '{}' is moved by {}. Mute that, or exclude the bone from the simulation."
         stray = [name for name, most in zip(self.names, off.max(axis=0), strict=True) if most > 1.0]
-        return told + [text.format(name, driven[name]) for name in stray if name in driven]
+        return told + [MOVED.format(name, self.moved[name]) for name in stray if name in self.moved]
 
 
-def pose(context, armature, stages, size, channels, clip, wanted, lead=None):
+def pose(context, armature, stages, size, channels, clip, wanted, moved, loose=(), lead=None):
     """A generator: yields progress 0..1, returns a Posed.
 
     stages: (index of the frame from which on, controls.Found).  size: the figure's height [rig units].
     channels: of all bones, at the T frames.  clip, wanted: (q (T, m, 4), p (T, m, 3)) of the watched bones in armature
-    space.  lead: a `leading.Lead` where the body doesn't return.  ClipError where the controls leave a bone far from
-    where it should be.
+    space.  moved: bone -> what moves it against its controls.  loose: bones that may be anywhere.  lead: a
+    `leading.Lead` where the body doesn't return.  ClipError where the controls leave a bone far from where it should
+    be.
     """
     frames, names, length = channels.frames, stages[0][1].names, SPAN * size
     blocks = list(dict.fromkeys(block for _, found in stages for block in found.blocks))
@@ -75,7 +77,7 @@ def pose(context, armature, stages, size, channels, clip, wanted, lead=None):
         for k, frame in enumerate(frames):
             if k in begins:
                 puppet.use(begins[k].blocks)
-                solver = _solver(puppet, begins[k], begins[k].effect if k == 0 else None)
+                solver = _solver(puppet, begins[k], begins[k].effect if k == 0 else None, loose)
                 own = np.concatenate([np.zeros(0, dtype=int), *(all_columns[block] for block in begins[k].blocks)])
                 if course is not None:
                     puppet.at(float(frame), channels, k)
@@ -95,14 +97,14 @@ def pose(context, armature, stages, size, channels, clip, wanted, lead=None):
                 if course is not None:
                     course.last = puppet.values(x[k, own])
                     puppet.keep(base, k)
-                _require_shown(names, frame, solver.counted * left[k], lead is not None and lead.falls)
+                _require_shown(names, frame, solver.counted * left[k], lead is not None and lead.falls, moved)
             before = away
             yield (k + 1.0) / len(frames)
         puppet.use(blocks)
     targets = _targets(puppet, x, base, channels, () if lead is None else lead.written)
-    off = left.reshape(len(frames), 2, -1, 3)
+    off = left.reshape(len(frames), 2, -1, 3) * np.array([name not in loose for name in names])[:, None]
     turn, shift = np.linalg.norm(off, axis=-1).swapaxes(0, 1)
-    return Posed(targets, frames, names, np.degrees(turn), shift * SPAN * HEIGHT)
+    return Posed(targets, frames, names, np.degrees(turn), shift * SPAN * HEIGHT, moved)
 
 
 def _solved(solver, goal, earlier, away, before):
@@ -141,20 +143,24 @@ def _over(solver, puppet, bases, goal):
     return again if np.abs(solver.counted * again[1]).max() < best[0] else (best[1], best[2])
 
 
-def _require_shown(names, frame, left, falls):
+def _require_shown(names, frame, left, falls, moved):
     """Refuse a pose that is nowhere near, as where a clip jumps, limits are in the way, or IK doesn't fold a body that
-    falls so.  Named is where it begins: bones further out are off, too, and a hand farther than its arm."""
+    falls so.  Named is where it begins: bones further out are off, too, and a hand farther than its arm; but before all
+    what something else moves, for others are bent to make up for it."""
     off = np.linalg.norm(left.reshape(2, -1, 3), axis=-1)
     if off.max() <= LOST:
         return
-    first = int(np.argmax(off.max(axis=0) > 0.5 * off.max()))  # parents stand before their children
+    astray = np.flatnonzero(off.max(axis=0) > 0.5 * off.max())  # parents stand before their children
+    first = next((i for i in astray if names[i] in moved), astray[0])
     text = "The controls leave bone '{}' {:.0f} degrees and {:.0f} mm off the simulated pose at frame {:g}. "
-    text += BAKE if falls else SMOOTH
-    raise ClipError(text.format(names[first], np.degrees(off[0, first]), 1e3 * SPAN * HEIGHT * off[1, first], frame))
+    text = text.format(names[first], np.degrees(off[0, first]), 1e3 * SPAN * HEIGHT * off[1, first], frame)
+    by = moved.get(names[first])
+    raise ClipError(text + (BAKE if falls else MOVED.format(names[first], by) if by else SMOOTH))
 
 
-def _solver(puppet, found, known):
-    """The Solver of the controls that the puppet uses.  known: their Jacobian, None where the pose is another."""
+def _solver(puppet, found, known, loose):
+    """The Solver of the controls that the puppet uses.  known: their Jacobian, None where the pose is another.  loose:
+    bones that it needn't bring anywhere."""
     held, bent = probing.rows(found.firm).T, found.reach & ~found.firm
     groups = probing.colours(bent)
 
@@ -172,7 +178,7 @@ def _solver(puppet, found, known):
         refresh=refresh,
         carry=carry,
         length=puppet.length,
-        counted=probing.rows(np.array([name not in found.unreached for name in found.names])).astype(float),
+        counted=probing.rows(np.array([name not in {*found.unreached, *loose} for name in found.names])).astype(float),
         moves=probing.rows(bent).T,
         known=known,
     )

@@ -87,11 +87,7 @@ def of_shown(job, reaction, before, after):
 
 def read(context, armature):
     """(Actor, Clip) of what plays on the armature, to be judged; CoreError where nothing does."""
-    found = source.of(armature)
-    if found is None:
-        raise ClipError(
-            "Armature '{}' has no animation. Give it an action that moves, or choose another.".format(armature.name)
-        )
+    found = source.require(armature)
     body = control_rig.read(context, armature)
     skeleton, anatomy = body.skeleton, body.anatomy
     fps = timing.rate(context.scene)

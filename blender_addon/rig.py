@@ -22,6 +22,8 @@ BOUNDING = {"LIMIT_LOCATION", "LIMIT_ROTATION", "LIMIT_SCALE", "MAINTAIN_VOLUME"
 
 # These carry a bone or hold it up, and its own channels still turn it there: it may be a control.
 CARRYING = {"CHILD_OF", "ARMATURE", "PIVOT", "TRANSFORM", "FLOOR", "LIMIT_DISTANCE", "SHRINKWRAP"}
+CARRYING |= {"COPY_LOCATION", "COPY_SCALE", "CLAMP_TO", "FOLLOW_PATH", "ACTION"}
+MIXING = {"COPY_ROTATION", "COPY_TRANSFORMS"}  # these, too, where they come on top of its own
 
 DRIVEN = re.compile(r"(location|rotation_\w+|scale)$")  # what moves a bone itself
 
@@ -238,17 +240,17 @@ def _grouped(mesh, kept, bone_of_group):
 # -- who else moves a bone -------------------------------------------------------------------------------------------
 
 
-def constraint_owners(armature, but=()):
+def constraint_owners(armature, but=lambda _: False):
     """{bone name: what owns its transform} for constraints in force (with the chains of IK) and drivers.
 
-    but: kinds of constraints that are passed over.  A constraint of a type this Blender doesn't know (`type` raises
+    but: which constraints are passed over.  A constraint of a type this Blender doesn't know (`type` raises
     AttributeError) does nothing here and owns nothing.
     """
     owners = {}
     for bone in armature.pose.bones:
         for constraint in bone.constraints:
             kind = getattr(constraint, "type", None)
-            if kind is None or kind in BOUNDING or kind in but or not in_force(constraint):
+            if kind is None or kind in BOUNDING or not in_force(constraint) or but(constraint):
                 continue
             for owned in chain(bone, constraint):
                 text = "constraint '{}'".format(constraint.name)
@@ -256,6 +258,11 @@ def constraint_owners(armature, but=()):
     for name, driver in driven(armature).items():
         owners.setdefault(name, driver)
     return owners
+
+
+def carries(constraint):
+    """Whether a constraint leaves its bone to its own channels where it turns."""
+    return constraint.type in CARRYING or (constraint.type in MIXING and constraint.mix_mode != "REPLACE")
 
 
 def driven(armature):

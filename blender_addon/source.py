@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..core.errors import ClipError
 from . import actions, layer_undo, nla
 
 
@@ -33,6 +34,19 @@ def of(armature):
     if not data.use_tweak_mode and nla.read_stack(data).active:
         return _active(data)
     return _strip(armature)
+
+
+def require(armature):
+    """The Source in force; ClipError, with the cure, for an armature without one."""
+    found = of(armature)
+    if found is not None:
+        return found
+    data = armature.animation_data
+    if data is not None and data.action is not None and actions.LAYERED and data.action_slot is None:
+        text = "Armature '{}' plays no slot of its action '{}'. Choose one beside the action's name."
+        raise ClipError(text.format(armature.name, data.action.name))
+    text = "Armature '{}' has no animation. Give it an action that moves, or choose another."
+    raise ClipError(text.format(armature.name))
 
 
 def curves_in_force(armature):

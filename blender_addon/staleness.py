@@ -6,6 +6,7 @@ only after Blender has told of a change (`once`).
 """
 
 import hashlib
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -77,11 +78,17 @@ def fingerprint(rig: Any, record: Any) -> str:
 
 
 def _below(rig: Any, record: Any) -> list[Any]:
-    """The strips of the tracks that are switched on, without those of the reaction itself and of later ones."""
+    """The strips of the tracks that are switched on, without those of the reaction itself and of later ones; but where
+    a later one lets the clip go on while this one acts, it lies on that."""
     if rig.animation_data is None:
         return []
-    above = list(rig.parametric_dynamics_reactions)[rig.parametric_dynamics_reactions.find(record.name) :]
-    ours = {strip.as_pointer() for later in above for _, strip, _ in layer_undo.own_strips(rig, later)}
+    this, *later = list(rig.parametric_dynamics_reactions)[rig.parametric_dynamics_reactions.find(record.name) :]
+    end = record.action.frame_range[1] if record.action is not None else -math.inf
+    ours = {strip.as_pointer() for _, strip, _ in layer_undo.own_strips(rig, this)}
+    for other in later:
+        for _, strip, kind in layer_undo.own_strips(rig, other):
+            if kind != "continuation" or strip.frame_start >= end:
+                ours.add(strip.as_pointer())
     tracks = [track for track in rig.animation_data.nla_tracks if not track.mute]
     below = [strip for strip in nla.strips_of(tracks) if strip.as_pointer() not in ours]
     below = [strip for strip in below if not actions.only_settings(strip)]

@@ -265,7 +265,7 @@ def test_a_switch_that_turns_within_the_reaction_is_respected(puppet):
     assert job.frames[k] == turn
     assert "ctl-hand.L" in before.by_control and "other" not in before.by_control
     assert "other" in after.by_control and "ctl-hand.L" not in after.by_control
-    assert job.posed.turn.max() < TURN and job.posed.shift.max() < SHIFT and job.posed.doubts({}) == []
+    assert job.posed.turn.max() < TURN and job.posed.shift.max() < SHIFT and job.posed.doubts() == []
     moved = job.posed.targets["other"].rotation is not None
     assert moved and job.posed.targets["ctl-hand.L"].rotation is not None
 
@@ -295,13 +295,16 @@ def test_a_rig_whose_bones_move_by_themselves_needs_no_controls(fresh_scene):
     assert not body.controlled and body.skeleton is body.whole and body.fixed == {}
 
 
-@pytest.mark.parametrize("kind", ("CHILD_OF", "FLOOR"))
+@pytest.mark.parametrize("kind", ("CHILD_OF", "FLOOR", "COPY_LOCATION", "COPY_SCALE", "COPY_ROTATION"))
 def test_what_only_carries_a_bone_leaves_it_its_channels(fresh_scene, kind):
     """A spine hung on something else by a constraint is its own control: it goes where the simulation has it."""
     rig = demo_character.build(bpy.context)
     target = bpy.data.objects.new("Carrier", None)
     bpy.context.scene.collection.objects.link(target)
-    rig.pose.bones["spine.02"].constraints.new(kind).target = target
+    made = rig.pose.bones["spine.02"].constraints.new(kind)
+    made.target = target
+    if kind == "COPY_ROTATION":
+        made.mix_mode = "AFTER"  # on top of what the bone does
     bpy.context.view_layer.update()
     job, _ = solved(rig, envelope=Envelope(0.0, 0.1, 0.2))
     assert job.body.controlled and "spine.02" in job.posed.targets
@@ -320,14 +323,57 @@ def test_a_bone_that_is_driven_in_part_is_told_with_its_driver(fresh_scene):
     assert held.startswith("Bone 'clavicle.L' is moved by a driver on its rotation_quaternion. Mute that")
 
 
+def _looking(kind):
+    """The demo character whose head a constraint turns to an empty."""
+    rig = demo_character.build(bpy.context)
+    target = bpy.data.objects.new("Look", None)
+    bpy.context.scene.collection.objects.link(target)
+    target.location = (1.0, -5.0, 1.6)
+    rig.pose.bones["head"].constraints.new(kind).target = target
+    bpy.context.view_layer.update()
+    return rig, np.array(target.location)
+
+
+BRIEF = Envelope(0.0, 0.1, 0.3)
+
+
+@pytest.mark.parametrize("kind", ("DAMPED_TRACK", "COPY_ROTATION"))
+def test_a_head_that_a_constraint_turns_is_refused_with_it_or_may_be_left_out(fresh_scene, kind):
+    """Not the neck above it, which has its control: that goes where the simulation has it while the head looks on."""
+    rig, target = _looking(kind)
+    state = tools.file_state()
+    with pytest.raises(errors.CoreError, match="Bone 'head' is moved by constraint '.*'. Mute that, or exclude"):
+        solved(rig, envelope=BRIEF)
+    assert tools.differences(state, tools.file_state()) == []
+    hit = situation.named("shoulder_front").with_changes(envelope=BRIEF)
+    job = jobs.read(bpy.context, rig, hit, settings={"head": {"simulated": False}})
+    reaction = progress.run(job.solve())
+    job.write(bpy.context, reaction)
+    assert job.posed.turn.max() < TURN and job.posed.shift.max() < SHIFT and job.warnings == []
+    assert reaction.peaks()["neck"] > 1.0 and "neck" in job.posed.targets
+    if kind == "DAMPED_TRACK":
+        matrix = shown(rig, ["head"], job.frames)[:, 0]
+        to = target - matrix[:, :3, 3]
+        axis = matrix[:, :3, 1] / np.linalg.norm(matrix[:, :3, 1], axis=-1, keepdims=True)
+        away = np.linalg.norm(np.cross(axis, to / np.linalg.norm(to, axis=-1, keepdims=True)), axis=-1)
+        assert np.degrees(away.max()) < 0.1
+
+
+def test_what_a_constraint_moves_is_told_though_others_make_up_for_it(fresh_scene):
+    rig, _ = _looking("COPY_SCALE")
+    made = rig.pose.bones["upper_arm.L"].constraints.new("COPY_ROTATION")
+    made.target, made.influence = bpy.data.objects["Look"], 0.5
+    bpy.context.view_layer.update()
+    with pytest.raises(errors.CoreError, match="Bone 'upper_arm.L' is moved by constraint 'Copy Rotation'"):
+        solved(rig, envelope=BRIEF)
+
+
 class TestFewerKeys:
     """What guards the bake that is thinned by what the deforming bones show."""
 
-    BRIEF = Envelope(0.0, 0.1, 0.3)
-
     @pytest.fixture
     def solved_puppet(self, puppet):
-        return solved(puppet, envelope=self.BRIEF)
+        return solved(puppet, envelope=BRIEF)
 
     @pytest.fixture
     def careless(self, monkeypatch):

@@ -379,3 +379,20 @@ def test_rename_takes_everything_along(demo):
     assert record.name == "Other" and height(demo) > 0.0
     assert OPS.remove_reaction(name="Other") == {"FINISHED"}
     assert not demo.animation_data.nla_tracks
+
+
+def test_a_reaction_between_two_frames_is_refused_with_the_cure(demo):
+    """At one frame a second nothing of it would be keyed: neither its first nor its last key moves a bone."""
+    bpy.context.scene.render.fps = 1
+    state = file_state()
+    with pytest.raises(RuntimeError, match="moves at the 2 frames from 8 to 8.35. Let the reaction last longer"):
+        OPS.apply_hit_reaction()
+    assert differences(state, file_state()) == []
+
+
+@pytest.mark.skipif(not hasattr(bpy.types, "ActionSlot"), reason="no slots before Blender 4.4")
+def test_an_action_without_a_slot_is_refused_with_the_cure(demo):
+    demo.animation_data.action_slot = None
+    for operator in (OPS.apply_hit_reaction, OPS.grade_motion):
+        with pytest.raises(RuntimeError, match="plays no slot of its action 'Walk'. Choose one beside"):
+            operator()

@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import actions, job, staleness
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions, job, source, staleness
 
 from .interface_tools import OPS, cures, layers, names, peak
 from .layer_tools import farthest, joints, set_frame
@@ -92,6 +92,44 @@ class TestStale:
         assert tracks.index(first) < tracks.index(second)
         OPS.update_reaction(name=second, source="RECIPE")
         assert names(hit) == [first, second] and stale(hit) == []
+
+    def test_a_clip_that_goes_on_for_another_reaction_counts(self, demo):
+        """The lower one, moved past the clip's end, lies on what the upper one has added there, and lacks it then."""
+        for curve in actions.all_curves(demo.animation_data.action):
+            curve.modifiers.remove(curve.modifiers[0])  # a clip that ends
+        OPS.apply_hit_reaction(frame=8.0)
+        hit, end = demo, source.of(demo).end
+        OPS.apply_hit_reaction(frame=end - 3.0)
+        lower, upper = names(hit)
+        kept = hit.parametric_dynamics_reactions
+        assert kept[upper].continuation is not None and stale(hit) == []
+        hit.parametric_dynamics.active_reaction = 0
+        hit.parametric_dynamics.frame = end - 4.0
+        OPS.update_reaction(name=lower)
+        assert kept[lower].continuation is None and stale(hit) == [upper]
+        for _ in range(3):  # what the panel offers leads to a clip that goes on, and then to nothing more to do
+            for name in stale(hit):
+                OPS.update_reaction(name=name, source="RECIPE")
+        moving = joints(hit, [end + 4.0, end + 7.0])
+        assert stale(hit) == [] and farthest(*moving) > 10.0
+        OPS.remove_reaction(name=upper)
+        assert kept[lower].continuation is not None and stale(hit) == []
+
+    def test_what_goes_on_is_the_clip_without_the_hits_in_it(self, demo):
+        """A second reaction past the clip's end repeats the clip, not the first one's answer."""
+        walk = demo.animation_data.action
+        for curve in actions.all_curves(walk):
+            curve.modifiers.remove(curve.modifiers[0])
+        OPS.apply_hit_reaction(frame=8.0)
+        found = source.of(demo)
+        OPS.apply_hit_reaction(frame=found.end - 3.0)
+        added = demo.parametric_dynamics_reactions[1].continuation
+        assert added is not None and peak(demo, "hand.L") > 50.0
+        own = {(curve.data_path, curve.array_index): curve for curve in actions.all_curves(walk)}
+        frames = np.arange(found.end + 1.0, found.end + 20.0)
+        for curve in actions.all_curves(added):
+            again = [own[curve.data_path, curve.array_index].evaluate(f - found.end + found.start) for f in frames]
+            np.testing.assert_allclose([curve.evaluate(f) for f in frames], again, atol=1e-3)  # the gap is closed
 
     def test_the_lower_is_solved_without_the_upper(self, hit):
         lower = names(hit)[0]

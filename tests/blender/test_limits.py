@@ -151,6 +151,29 @@ def test_limits_of_travel_and_of_controls_are_said_too(demo):
     assert limits.of_controls(demo, ("pelvis",)) == []
 
 
+@pytest.mark.parametrize(
+    ("reason", "cure"),
+    [
+        ("a locked location", "Unlock it."),
+        ("a head that is connected to its parent's tail", "Switch Connected off in edit mode."),
+    ],
+)
+def test_a_pelvis_that_cannot_travel_is_said(demo, reason, cure):
+    """Feet slip by what it doesn't go along: the reaction's own location of the pelvis isn't seen."""
+    if "locked" in reason:
+        demo.pose.bones["pelvis"].lock_location = (False, True, False)
+    else:
+        bpy.ops.object.mode_set(mode="EDIT")
+        pelvis = demo.data.edit_bones["pelvis"]
+        pelvis.parent.tail, pelvis.use_connect = pelvis.head, True
+        bpy.ops.object.mode_set(mode="OBJECT")
+    OPS.recognise_bones()
+    end = "which the simulation doesn't know: what Blender cuts of the reaction is lost."
+    (item,) = listed(demo)
+    assert (item.text, item.cure) == ("Bone 'pelvis' has {}, {}".format(reason, end), cure)
+    assert read(demo)[1] == [item.text + " " + cure]
+
+
 def test_what_is_not_honoured_is_said(demo):
     bone = demo.pose.bones["neck"]
     for reason, put in UNKNOWN.items():
