@@ -17,6 +17,7 @@ from .stance import Stance
 from .support import smooth
 
 SOFT = 0.3  # of how far hip and foot are off the clip's: as wide is the way into a stretched leg
+RUNS = 0.7  # part of that in contacts of a run: such a foot leaves the ground again at once; chosen
 LIES, STANDS = 0.4, 0.7  # how steep a leg is, its height over its length, below which none and from which all counts
 DEEPEST = 0.06  # [m] that the pelvis sinks at most for legs that don't reach and whose heels can't rise
 RISE, SOFTER, STEEPEST = 0.03, 0.065, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
@@ -82,10 +83,11 @@ class Settling:
         p[:, carried, 2] -= sunk[:, None]
         held = model.inertia[:, 5, 5] @ model.ancestor[:, [limb.upper for limb in self.stance.limbs]].sum(axis=1)
         air = self.stance.at(self.stance.aloft, times)[:, None]
+        eased = np.maximum(swings * hold, RUNS * air)
         eager = air / (1.0 - HALF * held / model.inertia[:, 5, 5].sum())
         weight, bends = centre_of(model, q, p), [bend(limb, *clip) for limb in self.stance.limbs]
         for _ in range(PASSES if air.any() else 1):
-            led = [self._risen(limb, hastened[1], p, targets[i], swings[:, i], hold[:, i]) for i, limb in limbs]
+            led = [self._risen(limb, hastened[1], p, targets[i], swings[:, i], eased[:, i]) for i, limb in limbs]
             led = [(nearer(led[i][0], p[:, limb.upper], hangs[:, i]), led[i][1]) for i, limb in limbs]
             shown = self._placed(model, (q, p), (joints, at), way, led, bends, swings)
             off = eager * shows * (centre_of(model, *shown) - weight)  # no ground takes what a leg swings
@@ -165,12 +167,16 @@ class Settling:
         sunk = sunk * smooth((steep - LIES) / (STANDS - LIES))
         return np.asarray(heels.holds(rotate(target[1], self._tip(limb)), way) * sunk)
 
-    def _risen(self, limb: Limb, clip: Array, p: Array, target: Poses, air: Array, hold: Array) -> Poses:
+    def _risen(self, limb: Limb, clip: Array, p: Array, target: Poses, air: Array, eased: Array) -> Poses:
         """The foot's place and rotation where its leg doesn't reach: a heel rises over toes that stay where they are as
         long as the body is before them; on the ground it is then lifted off it; what is left it is drawn to its
-        hip, from which it is let out in the air."""
+        hip, from which it is let out in the air.
+
+        air, eased: (T,) 0..1, how far it swings, and how softly its leg gets to its full length: as a run goes on, a
+        knee that is kept to the ground up to there would snap as the foot leaves it.
+        """
         ankle, turn = target
-        softness = SOFTER + air * hold * (SOFT - SOFTER)
+        softness = SOFTER + eased * (SOFT - SOFTER)
         hip, far = p[:, limb.upper], reached(limb, clip, p, ankle, softness)
         toes = rotate(turn, self._tip(limb))
         before, axis = heels.before(toes, hip - ankle)

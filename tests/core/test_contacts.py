@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
-from core import contacts, stance
+from core import contacts, settling, stance
+from core.haste import bends
+from core.react import Hit
 from core.support import fall
 
 from .figures import build
 from .test_balance import jumping, shown
-from .test_react import actor_of, clip_of
+from .test_react import actor_of, clip_of, hit_on
 
 
 def run_of(stands, flies, strides=4):
@@ -72,3 +74,51 @@ def test_a_clip_of_a_few_samples_is_read_as_well():
     found = stance.read(actor_of(figure), short, float(short.times[0]))
     assert len(found.times) < 2 * contacts.SHIFTED
     np.testing.assert_allclose(found.sinks, 1.0)
+
+
+@pytest.fixture(scope="module")
+def landed():
+    """A reaction to a blow in a jump, which lands 0.39 s later."""
+    figure = build(skin=True)
+    hit = Hit(27.8, impulse=60.0, direction=np.array([0.0, 1.0, 0.0]))
+    return hit_on(figure, "chest_front", clip=jumping(figure), hit=hit)
+
+
+def test_a_knee_does_not_snap_where_a_body_runs_away_from_its_foot(landed):
+    """A hip goes away from a foot that stands: eased, the knee straightens over more of the way, half as suddenly.
+    What is on its clip stays there either way."""
+    footing, limb = landed.footing, landed.footing.stance.limbs[0]
+    q, p = landed.actor.canonical(jumping(build(skin=True)))
+    p = np.tile(p[:1], (41, 1, 1))
+    length = np.linalg.norm(np.diff(p[0, [limb.upper, limb.lower, limb.end]], axis=0), axis=-1).sum()
+    p[:, limb.end, 2] = p[:, limb.upper, 2] - 0.9 * length
+    own = p.copy()
+    own[:, [limb.upper, limb.lower], 0] += np.linspace(0.0, 0.6 * length, 41)[:, None]
+    foot, none = (p[:, limb.end], np.tile(q[:1, limb.end], (41, 1))), np.zeros(41)
+    sudden = []
+    for eased in (0.0, settling.RUNS):
+        at, _ = footing._risen(limb, p, own, foot, none, none + eased)
+        np.testing.assert_allclose(at[0], foot[0][0], atol=1e-9)
+        knee = bends(at - own[:, limb.upper], length)
+        sudden.append(np.abs(np.diff(knee, n=2)).max())
+    assert sudden[1] < 0.5 * sudden[0]
+
+
+def test_legs_are_eased_in_the_air_and_as_a_run_goes_on(landed, monkeypatch):
+    """Where flights are near, on the ground too; where a walk stands, not at all."""
+    seen = []
+    risen = settling.Settling._risen
+    monkeypatch.setattr(settling.Settling, "_risen", lambda *args: seen.append(args[-2:]) or risen(*args))
+    clip = jumping(build(skin=True))
+    landed.poses(clip)
+    times = clip.times[(clip.times > landed.start) & (clip.times < landed.end)]
+    aloft = landed.footing.stance.at(landed.footing.stance.aloft, times)
+    air, eased = seen[0]
+    lands = (air < 0.01) & (aloft > 0.5)
+    assert lands.any() and eased[lands].min() > 0.3
+    seen.clear()
+    figure = build(skin=True)
+    walk = hit_on(figure, "chest_front")
+    walk.poses(clip_of(figure))
+    air, eased = seen[0]
+    assert (air == 0.0).any() and eased[air == 0.0].max() == 0.0 and eased.max() > 0.9
