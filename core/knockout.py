@@ -24,9 +24,9 @@ from .roles import base_role
 from .rotation import Array
 from .tuning import brace
 
-TOPPLE = 3.5  # [m/s^2] where limbs prop the body up
+TOPPLE, HOLDS = 5.0, 0.9  # [m/s^2] where limbs prop the body up, part of what friction holds that all of it is drawn by
 PROPPED, THICK = (0.05, 0.15), 0.1  # [m] above where it would lie: what lies still, what stands; of what has no skin
-STANDS = (0.3, 0.8)  # [s] after the blow, in which that sets in
+STANDS, LASTS = (0.3, 0.8), (2.8, 3.3)  # [s] after the blow, in which that sets in, and ends
 STILL, SLOWING = 0.03, 0.3  # [m/s] of every point of the surface, from where on motion fades in so many [s]
 DRY, CREEP = 0.08, 0.01  # part of the weight on a joint that its friction holds, and how fast it gives way [rad/s]
 STIFFER, STIFFENS = 9.0, (1.0, 3.4)  # times that friction to which it grows, between [s] after the muscles have gone
@@ -92,8 +92,9 @@ class KnockOut:
         return DRY * (1.0 - self.tone(times)) * (1.0 + (STIFFER - 1.0) * x * x)
 
     def topple(self, height: Array, time: float) -> Array:
-        """[m/s^2] at heights above where bodies lie [m]: what stands after a fall's time goes on to fall."""
-        late = np.clip((time - self.start - STANDS[0]) / (STANDS[1] - STANDS[0]), 0.0, 1.0)
+        """[m/s^2] at heights above where bodies lie [m]: what stands after a fall's time goes on to fall, as long as
+        there is time for it."""
+        late = np.interp(time - self.start, (*STANDS, *LASTS), (0.0, 1.0, 1.0, 0.0))
         return TOPPLE * late * np.clip((height - PROPPED[0]) / (PROPPED[1] - PROPPED[0]), 0.0, 1.0)
 
 
@@ -101,7 +102,8 @@ class KnockOut:
 class Ragdoll:
     """What acts on a limp body besides its joints' ranges: floor, its own limbs, ligaments.
 
-    stands: which points of the floor hold the body up.  lying: (n,) [m] how high bodies are that lie.
+    stands: which points of the floor hold the body up.  lying: (n,) [m] how high bodies are that lie.  holds: [m/s^2]
+    by which the whole may be drawn.
     jointed: (m,) bodies that hang on a joint.  carried: (m,) [N m] what the weight that it carries turns it by at most.
     """
 
@@ -110,6 +112,7 @@ class Ragdoll:
     bumper: Bumper
     stands: np.ndarray
     lying: Array
+    holds: float
     passive: tuple[Array, Array]
     jointed: np.ndarray
     carried: Array
@@ -135,7 +138,8 @@ class Ragdoll:
         thick = touch.thickness(actor, surface)
         lying = np.where(np.isfinite(thick), thick, THICK)
         passive = ligaments(inertia, hinges)
-        return cls(knock, floor, bumper, stands, lying, passive, jointed, hung(actor, model, kin)[jointed])
+        holds = HOLDS * floor.friction * abs(float(actor.gravity[2]))
+        return cls(knock, floor, bumper, stands, lying, holds, passive, jointed, hung(actor, model, kin)[jointed])
 
     def forces(self, times: Array) -> list[Force]:
         """Over the steps that begin at times (K,)."""
@@ -144,7 +148,7 @@ class Ragdoll:
         n = len(K)
         none = np.zeros((len(times), n, 6))
         slack = Muscle(K, D, 1.0 - tone[:, None], np.full(n, np.inf), np.zeros(n), none, RIGID, RIGID)
-        topple = Topple(self.floor, self.stands, self.lying, self.knock.topple, self.knock.direction)
+        topple = Topple(self.floor, self.stands, self.lying, self.knock.topple, self.knock.direction, self.holds)
         dry = DryFriction(self.jointed, self.knock.friction(times)[:, None] * self.carried, CREEP)
         return [slack, dry, topple, Compliant([self.floor, self.bumper])]
 

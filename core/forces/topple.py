@@ -23,6 +23,7 @@ ALONG, ASIDE = 0.05, 0.01  # [m] by which the support may end later where the bl
 TURN = np.linspace(0.0, 2.0 * np.pi, 32, endpoint=False)
 AROUND = np.stack((np.cos(TURN), np.sin(TURN), 0.0 * TURN), axis=-1)
 CLOSE = 0.01  # [m] by which ways differ of which none is preferred
+AGREE = 0.3  # length of their mean from which on they agree on a way
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +34,7 @@ class Topple:
     lying: (n,) [m] how high the centre of mass of each body is above the floor where it lies.
     pull: (heights of centres of mass above that (..., n, 1) [m], t [s]) -> (..., n, 1) [m/s^2].
     blow: (3,) horizontal unit vector.
+    most: [m/s^2] of the whole body: what friction holds, so that nothing slides.
     """
 
     floor: Floor
@@ -40,12 +42,20 @@ class Topple:
     lying: Array
     pull: Callable[[Array, float], Array]
     blow: Array
+    most: float = np.inf
 
     def add(self, load: Load, step: Step) -> None:
         """As a field that hangs on the pose."""
         if np.any(self.pull(np.full((1, 1), np.inf), step.t)):
             way, low = self.way(step.kin)[..., None, :], self.floor.height + self.lying[:, None]
-            Field(lambda places, t: self.pull(places[..., 2:] - low, t) * way).add(load, step)
+            mass = step.model.inertia[:, 5, 5]
+            Field(lambda places, t: self.drawn(places[..., 2:] - low, t, mass) * way).add(load, step)
+
+    def drawn(self, height: Array, t: float, mass: Array) -> Array:
+        """(..., n, 1) [m/s^2] at heights (..., n, 1) [m] of bodies of masses (n,) [kg]."""
+        pull = self.pull(height, t)
+        whole = np.sum(pull[..., 0] * mass, axis=-1)[..., None, None] / mass.sum()
+        return np.asarray(pull * np.minimum(1.0, self.most / np.maximum(whole, 1e-12)))
 
     @cached_property
     def _holding(self) -> Skinned:
@@ -66,4 +76,5 @@ class Topple:
         out = out - AROUND @ (ALONG * self.blow + ASIDE * np.cross([0.0, 0.0, 1.0], self.blow))
         share = np.exp((out.min(axis=-1, keepdims=True) - out) / CLOSE)
         touches = on.any(axis=-1, keepdims=True)
-        return np.asarray(touches * (share @ AROUND) / share.sum(axis=-1, keepdims=True))
+        way = touches * (share @ AROUND) / share.sum(axis=-1, keepdims=True)
+        return np.asarray(way / np.maximum(np.linalg.norm(way, axis=-1, keepdims=True), AGREE))
