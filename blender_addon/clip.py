@@ -37,6 +37,8 @@ __all__ = [
 # Relative difference of the object's scale between axes or over time that is worth a warning.
 UNEVEN = 1e-3
 
+SHEARING = ("FULL", "FIX_SHEAR")  # ways to inherit a parent's scale that stretch a bone as it turns
+
 
 def read(context, armature, skeleton, frames):
     """(Clip, Channels) of all bones of the skeleton at the frames (ascending, may be fractional)."""
@@ -103,3 +105,25 @@ def _object_scale(name, world):
         )
         warnings.append(text.format(name))
     return float(scale[0]), tuple(warnings)
+
+
+def stretched(armature, channels, able):
+    """A sentence on bones whose uneven scale stretches bones that hang on them and may react (able, names), or none."""
+    size = np.abs(channels.scale)
+    uneven = np.any(size.max(axis=-1) > (1.0 + UNEVEN) * size.min(axis=-1), axis=0)
+    told = {}
+    for name in np.array(channels.names)[uneven].tolist():
+        for child in armature.data.bones[name].children:
+            if child.inherit_scale in SHEARING and _any(child, able):
+                told.setdefault(name, child.name)
+    if not told:
+        return []
+    text = "Bone '{}'{} is scaled unevenly, which stretches what hangs on it as that turns, off the simulated pose. "
+    text += "Set the Inherit Scale of '{}' to Average."
+    more = " (and {} more)".format(len(told) - 1) if len(told) > 1 else ""
+    name, child = next(iter(told.items()))
+    return [text.format(name, more, child)]
+
+
+def _any(bone, able):
+    return bone.name in able or any(below.name in able for below in bone.children_recursive)

@@ -230,10 +230,16 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
         source=found,
         plays=plays,
         continuation=continuation,
-        warnings=[*clip.warnings, *([anatomy.fallback] if anatomy.fallback else []), *doubts],
+        warnings=[*clip.warnings, *filter(None, [anatomy.fallback]), *doubts, *_stretched(armature, body, channels)],
         then=then,
         played=played,
     )
+
+
+def _stretched(armature, body, channels):
+    """What `clip.stretched` says; on a control rig it is seen how far bones are off."""
+    able = {name for name, role in zip(body.skeleton.names, body.anatomy.role, strict=True) if role}
+    return [] if body.controlled else clips.stretched(armature, channels, able)
 
 
 def _clip(context, armature, body, frames, found, falls):

@@ -46,6 +46,8 @@ def require(armature):
         text = "Armature '{}' plays no slot of its action '{}'. Choose one beside the action's name."
         raise ClipError(text.format(armature.name, data.action.name))
     text = "Armature '{}' has no animation. Give it an action that moves, or choose another."
+    if data is not None and data.action is None and nla.strips_of(data.nla_tracks):
+        text = "Nothing plays on armature '{}'. Unmute one of its NLA tracks, or give it an action that moves."
     raise ClipError(text.format(armature.name))
 
 

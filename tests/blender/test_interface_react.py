@@ -14,6 +14,7 @@ from bl_ext.user_default.parametric_dynamics.blender_addon import (
     job,
     layer,
     layer_undo,
+    mapping,
     operators_react,
     recipe,
     sampling,
@@ -396,3 +397,39 @@ def test_an_action_without_a_slot_is_refused_with_the_cure(demo):
     for operator in (OPS.apply_hit_reaction, OPS.grade_motion):
         with pytest.raises(RuntimeError, match="plays no slot of its action 'Walk'. Choose one beside"):
             operator()
+
+
+def test_muted_tracks_are_told_as_what_does_not_play(demo):
+    action, slot = demo.animation_data.action, getattr(demo.animation_data, "action_slot", None)
+    demo.animation_data.action = None
+    track = demo.animation_data.nla_tracks.new()
+    strip = track.strips.new("Walk", 1, action)
+    if slot is not None:
+        strip.action_slot = slot
+    track.mute = True
+    with pytest.raises(RuntimeError, match="Nothing plays on armature '.*'. Unmute one of its NLA tracks"):
+        OPS.apply_hit_reaction()
+
+
+@pytest.mark.parametrize("inherits", ["FULL", "AVERAGE"])
+def test_an_uneven_scale_that_stretches_what_turns_is_told_with_its_cure(demo, inherits):
+    """Under a sheared parent a bone is as long as it points: heads miss by centimetres; averaged, by float32 alone."""
+    demo.pose.bones["spine.02"].scale = (1.2, 0.8, 1.1)
+    demo.pose.bones["head"].scale = (1.2, 0.8, 1.1)  # on which nothing hangs that reacts
+    for bone in demo.data.bones:
+        bone.inherit_scale = inherits
+    bpy.context.view_layer.update()
+    ready = recipe.prepare(bpy.context, demo, settings.recipe(demo))
+    reaction = progress.run(ready.solve())
+    shown = job.pick(ready.clip, ready.keyed)
+    _, heads = mapping.armature_poses(ready.actor, shown, *reaction.poses(shown))
+    ready.write(bpy.context, reaction)
+    off = []
+    for frame, wanted in zip(ready.frames, heads, strict=True):
+        set_frame(frame)
+        seen = demo.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        off.append(np.linalg.norm([seen[n].head for n in ready.actor.skeleton.names] - wanted, axis=-1))
+    told = [text for text in ready.warnings if "scaled unevenly" in text]
+    assert (np.max(off) > 0.02) == (inherits == "FULL") == bool(told) and (told or np.max(off) < 0.001)
+    if told:
+        assert told[0].startswith("Bone 'spine.02' is scaled unevenly") and "'spine.03' to Average" in told[0]
