@@ -95,8 +95,9 @@ class Falling(Stage):
         actor, times = self.actor, reference.times[:-1]
         kin, passing = motions(self.model, reference)
         left = self.knock.tone(times)[:, None]
-        tone = left * tuning.tone(actor, [(b.situation, b.struck, times - b.start) for b in self.blows])
-        tone[:, self.base] *= self.stands
+        part = np.tile(left, self.model.n)
+        part[:, self.base] *= self.stands
+        tone = tuning.tone(actor, [(b.situation, b.struck, times - b.start) for b in self.blows]).times(part)
         muscle = tuning.muscle(actor, self.model, reference, passing, times - self.start, tone, self.inertia,
                                self.situation, self.settings, self.hinges, self.base)  # fmt: skip
         muscle = replace(muscle, share=left * muscle.share)

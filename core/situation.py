@@ -60,8 +60,8 @@ class Situation:
     frequency [Hz], ratio: of the trunk's muscles; `taper`: times which each joint further out on a limb is tauter, and
     damped more.
     base_frequency [Hz]: of the pelvis' turning, and of what holds the weight to its way.
-    tone: factor on muscles at impact, back to 1 over `recovery` [s]; `falloff`: part of the loss that is left with each
-    joint between a muscle and the blow.
+    tone: factor on muscles' pull at impact, back to 1 over `recovery` [s]; `falloff`: part of the loss that is left
+    with each joint between a muscle and the blow.
     coupled: False = the light-weight simulator, in which bones don't feel each other's motion.
     tone_curve: (time since the blow [s], factor) points instead of tone and recovery, () = none; see `curve`.
     share: 0..1 of the clip's own torque and weight that stays carried.

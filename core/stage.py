@@ -141,7 +141,7 @@ class Stage:
         if not blow.lasting:
             return None
         actor, since = self.actor, np.array([blow.start - self.start])
-        tone = tuning.tone(actor, [(b.situation, b.struck, np.array([blow.start - b.start])) for b in self.blows])[0]
+        tone = tuning.tone(actor, [(b.situation, b.struck, np.array([blow.start - b.start])) for b in self.blows])
         springs = tuning.muscles(actor, self.situation, self.settings, self.base, since)
         f, ratio = (np.atleast_2d(values)[0] for values in springs)
         ratio = accuracy.damped(ratio, actor.masses.mass[actor.order], actor.parent)
@@ -230,14 +230,15 @@ class Stage:
             forces.append(Compliant([self.floor.of_clip(self.model, kin, passing, reference)]))
         return forces
 
-    def _tone(self, times: Array) -> tuple[Array, Array, Array]:
-        """(T, n) tone of the muscles, and (T,) 0..1 how far the body stands and its pelvis keeps its range."""
+    def _tone(self, times: Array) -> tuple[tuning.Tone, Array, Array]:
+        """Tone of the muscles, and (T,) 0..1 how far the body stands and its pelvis keeps its range."""
         tone = tuning.tone(self.actor, [(b.situation, b.struck, times - b.start) for b in self.blows])
         if self.footing is None:
             return tone, np.ones(len(times)), np.ones(len(times))
         grounded = self.footing.grounded(times)
-        tone[:, self.base] *= grounded * self.footing.load(times) ** 2
-        return tone * self.footing.tone(times, tone.shape[1]), grounded, self.footing.upright(times)
+        part = self.footing.tone(times, self.model.n)
+        part[:, self.base] *= grounded * self.footing.load(times) ** 2
+        return tone.times(part), grounded, self.footing.upright(times)
 
     def _limits(self, reference: Reference, kin: Kinematics, upright: Array) -> list[Force]:
         """Ranges of hinges and cones, of balls, and where bones stop bones.  kin, upright: over the stretch."""

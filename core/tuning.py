@@ -1,10 +1,12 @@
 """From an animator's numbers (hertz, ratios, parts) to muscles: stiffness, damping, tone."""
 
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from . import accuracy, curve
+from . import accuracy, curve, legs
 from .actor import Actor
 from .dynamics import Kinematics
 from .dynamics.inverse import of_motion
@@ -15,12 +17,25 @@ from .reference import Reference
 from .roles import base_role
 from .rotation import Array
 from .situation import BoneSetting, Situation
+from .topology import ARM
 
 # Joints between the trunk and a body, along the limbs.
 LEVEL = {"forearm": 1, "hand": 2, "finger": 3, "shin": 1, "foot": 2, "toe": 3, "ear": 1}
 ROWS = ("neck", "tail", "ear")
+LIGHT = ("head", *ARM)  # what bears nothing, where no limb of it stands
 HINGE_PACE = 2.0 * np.pi * 9.0  # [rad/s] across a hinge's axis
 FOOT_FREQUENCY, FOOT_LEVER = 2.0, 0.1  # planted feet: [Hz] with the whole body's mass, [m] for their turning
+
+
+class Tone(NamedTuple):
+    """What is left of muscles: factors (K, n) on their pull, which is stiffness, and on their damping."""
+
+    pull: Array
+    damping: Array
+
+    def times(self, part: Array) -> "Tone":
+        """Where a part of it is left, of shape (K, n) or (K, 1)."""
+        return Tone(part * self.pull, np.sqrt(part) * self.damping)
 
 
 def effective_inertia(model: Model, kin: Kinematics) -> Array:
@@ -72,7 +87,7 @@ def muscle(
     reference: Reference,
     kin: Kinematics,
     since: Array,
-    tone: Array,
+    tone: Tone,
     inertia: Array,
     situation: Situation,
     settings: list[BoneSetting],
@@ -83,7 +98,7 @@ def muscle(
     """Springs of a frequency and a damping ratio about the joint's own inertia; stiff across a hinge's axis.
 
     kin: of the reference's poses and passing twists.  since: (K,) the time since the blow at each step [s].
-    tone: (K, n) factor on the stiffness then.  led: whether the base travels with the weight, see `forces.Guide`.
+    tone: what is left of it then.  led: whether the base travels with the weight, see `forces.Guide`.
     """
     f, ratio = muscles(actor, situation, settings, base, since)
     ratio = accuracy.damped(ratio, actor.masses.mass[actor.order], actor.parent)
@@ -95,7 +110,7 @@ def muscle(
     pace[..., hinges.bodies] = np.maximum(pace[..., hinges.bodies], HINGE_PACE)
     share = np.ones(n) * carried(situation, since)[:, None]
     share[:, [base] if base >= 0 else []] = 0.0  # what bears the base doesn't turn with it, see `forces.Bearing`
-    return Muscle(K, D, tone, np.full(n, np.inf), share, forward, rate, pace)
+    return Muscle(K, D, tone.pull, np.full(n, np.inf), share, forward, rate, pace, damped=tone.damping)
 
 
 def springs(f: Array, ratio: Array, inertia: Array, hinges: Hinges, base: int, led: bool) -> tuple[Array, Array]:
@@ -113,13 +128,13 @@ def springs(f: Array, ratio: Array, inertia: Array, hinges: Hinges, base: int, l
     return K, D
 
 
-def impedance(K: Array, D: Array, tone: Array, h: float) -> Array:
+def impedance(K: Array, D: Array, tone: Tone, h: float) -> Array:
     """(n, 6, 6) what muscles add to the inertia of joints over a time h [s], h D + h^2 K.
 
-    K, D: (n, 6, 6) their stiffness and damping.  tone: (n,) factor on the stiffness.
+    K, D: (n, 6, 6) their stiffness and damping.  tone: what is left of them, (1, n).
     """
-    root = h * np.sqrt(tone)[:, None, None]
-    return root * D + root**2 * K
+    pull, damping = (factor[0, :, None, None] for factor in tone)
+    return h * damping * D + h**2 * pull * K
 
 
 def brace(inertia: Array, hinges: Hinges) -> tuple[Array, Array]:
@@ -134,17 +149,31 @@ def carried(situation: Situation, since: Array) -> Array:
     return np.ones(len(since)) * curve.over(situation.share, since)
 
 
-def tone(actor: Actor, blows: list[tuple[Situation, int, Array]]) -> Array:
-    """(K, n) what is left of the muscles: each blow takes its part at impact and gives it back by a cosine.
+def tone(actor: Actor, blows: list[tuple[Situation, int, Array]]) -> Tone:
+    """What is left of the muscles: each blow takes its part at impact and gives it back by a cosine.
 
-    A body loses the less the more joints lie between it and the blow, see `Situation.falloff`.
+    A body loses the less the more joints lie between it and the blow, see `Situation.falloff`.  What bears nothing
+    loses pull alone to a blow that is a force: it is damped as before, or the next blow would find it swinging freely
+    from the last.  Legs and a trunk that keep what brakes them don't give way; velocities are told for loose joints.
     blows: situations with the struck body and the time since their blow at each step (K,) [s].
     """
-    left = np.ones((len(blows[0][2]), len(actor.names)))
+    pull, damping = np.ones((2, len(blows[0][2]), len(actor.names)))
     for situation, struck, since in blows:
         taken = np.where(since >= -1e-6, lost(situation, since), 0.0)
-        left = left * (1.0 - taken[:, None] * situation.falloff ** joints_between(actor.parent, struck))
-    return left
+        left = 1.0 - taken[:, None] * situation.falloff ** joints_between(actor.parent, struck)
+        root, keeps = np.sqrt(left), light(actor) & (situation.drive == "impulse")
+        pull, damping = pull * left, damping * np.where(keeps, np.maximum(root, 1.0), root)
+    return Tone(pull, damping)
+
+
+@lru_cache(maxsize=8)
+def light(actor: Actor) -> np.ndarray:
+    """(n,) bool, heads, and arms on which a figure doesn't stand."""
+    standing = set[int]()
+    for limb in legs.legs(actor):
+        standing |= {i for i in range(len(actor.names)) if limb.upper in upward(actor.parent, i)}
+        standing |= set(upward(actor.parent, limb.upper))
+    return np.array([base_role(role) in LIGHT and i not in standing for i, role in enumerate(actor.roles)])
 
 
 def lost(situation: Situation, since: Array) -> Array:

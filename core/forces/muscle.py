@@ -19,9 +19,9 @@ class Muscle:
     """Springs and dampers to the clip's joint pose, with the clip's own torque as feed-forward.
 
     stiffness, damping: (n, 6, 6) or (K, n, 6, 6) body frames, turning and travel uncoupled.  tone: (K, n) factor on
-    the stiffness over time, or (K, 1); damping goes with its root so that the damping ratio stays.  ceiling: (n,) most
-    torque of the spring [N m], inf = none.  share: (n,) or (K, n) part of the clip's inverse dynamics and of the weight
-    carried.
+    the stiffness over time, or (K, 1).  damped: the same on the damping; None = its root, so that the damping ratio
+    stays.  ceiling: (n,) most torque of the spring [N m], inf = none.  share: (n,) or (K, n) part of the clip's inverse
+    dynamics and of the weight carried.
     feed_forward: (K, n, 6) inverse dynamics without gravity.  borne: (K, n, 6) joint forces that carry the weight; None
     = what carries it at the current pose.  rate, pace: (n,) or (K, n) damping over inertia and
     circular frequency [1/s], where they are known; without them springs are taken wholly at the end of the step.
@@ -36,6 +36,7 @@ class Muscle:
     rate: Array | float = np.inf
     pace: Array | float = np.inf
     borne: Array | None = None
+    damped: Array | None = None
 
     @cached_property
     def saturates(self) -> bool:
@@ -47,13 +48,14 @@ class Muscle:
         """For steps (K,) of these lengths [s]."""
         tone = np.broadcast_to(self.tone, self.feed_forward.shape[:2])
         root = np.sqrt(tone)
-        late, inert, drag, _ = taken(kicks[:, None], root * self.rate, root * self.pace)
-        tone, root, late, inert, drag = (x[..., None, None] for x in (tone, root, late, inert, root * drag))
+        damped = root if self.damped is None else self.damped
+        late, inert, drag, _ = taken(kicks[:, None], damped * self.rate, root * self.pace)
+        tone, damped, late, inert, drag = (x[..., None, None] for x in (tone, damped, late, inert, damped * drag))
         K, D = self.stiffness[..., :3, :3], self.damping[..., :3, :3]
-        turning = tone * K, root * D, inert, drag * D, late[..., 0], np.any(late, axis=(1, 2, 3))
-        tone, root, late, inert, drag = (x[:, sliding] for x in (tone, root, late, inert, drag))
+        turning = tone * K, damped * D, inert, drag * D, late[..., 0], np.any(late, axis=(1, 2, 3))
+        tone, damped, late, inert, drag = (x[:, sliding] for x in (tone, damped, late, inert, drag))
         K, D = tone * self.stiffness[..., sliding, 3:, 3:], self.damping[..., sliding, 3:, 3:]
-        travel = np.concatenate((K, late * K + root * D), axis=-1)
+        travel = np.concatenate((K, late * K + damped * D), axis=-1)
         return Taken(*turning, travel, inert * K + drag * D)
 
     def add(self, load: Load, step: Step) -> None:

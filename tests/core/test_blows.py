@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from core import tuning
 from core.blows import Hit, land, repetition, throttle
 from core.dynamics import balance, kinematics
 from core.progress import run
@@ -53,6 +54,22 @@ def test_two_hits_add_up_and_the_later_is_what_it_is_alone_without_the_first(ske
     alone = run(react(actor_of(skeleton), clip, named("chest_back"), later))
     np.testing.assert_allclose(alone.times[0], later.frame / 24)
     assert alone.peaks()["spine.02"] == pytest.approx(nothing.peaks()["spine.02"], rel=0.2)
+
+
+def test_a_second_hit_finds_the_arm_braked(skeleton, monkeypatch):
+    """Muscles that had lost their damping with their pull, twice over, let the arm swing out and back 1.2 times as fast
+    after the second of two hits 0.2 s apart."""
+    clip, second = clip_of(skeleton, seconds=6.0), Hit(25.0 + 0.2 * 24.0)
+
+    def fastest():
+        pair = both(skeleton, Hit(25.0), second, clip, ("shoulder_front", "shoulder_back"))
+        arm, since = pair.actor.first("upper_arm.L"), pair.times - pair.blows[1].start
+        rate = np.linalg.norm(np.diff(pair.turn[:, arm], axis=0), axis=-1) / np.diff(pair.times)
+        return rate[(since[:-1] > 0.12) & (since[:-1] < 0.5)].max()
+
+    braked = fastest()
+    monkeypatch.setattr(tuning, "light", lambda actor: np.zeros(len(actor.names), dtype=bool))
+    assert braked < 0.85 * fastest()
 
 
 def test_a_pair_ends_where_the_later_ends_and_never_jumps(skeleton):

@@ -263,10 +263,10 @@ def test_muscles_hold_while_a_contact_lasts_as_they_do_afterwards(skeleton):
     assert np.linalg.norm(tired) < 0.99 * np.linalg.norm(fresh)
     Z = alone._impedance(alone.blows[0], led=True)
     muscle = alone.forces(alone.reference(alone.start, 1, 1 / 120))[0]
-    root = alone.blows[0].lasting * np.sqrt(np.broadcast_to(muscle.tone, (1, len(Z)))[0, :, None, None])
+    h, tone, damped = alone.blows[0].lasting, *(x[0, :, None, None] for x in (muscle.tone, muscle.damped))
     K, D = (np.broadcast_to(x, (1, *Z.shape))[0] for x in (muscle.stiffness, muscle.damping))
     other = [base_role(role) not in LEG for role in actor.roles]
-    np.testing.assert_allclose(Z[other], (root * D + root**2 * K)[other], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(Z[other], (h * damped * D + h**2 * tone * K)[other], rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("bone", ["chest", "upper_arm.L"])

@@ -72,7 +72,8 @@ def test_tone_by_points(figure):
     struck = actor.first("chest")
     same = plain.with_changes(tone_curve=((0.0, plain.tone), (plain.recovery, 1.0)))
     a, b = (tuning.tone(actor, [(s, struck, times)]) for s in (plain, same))
-    np.testing.assert_allclose(a, b, atol=1e-12)
+    np.testing.assert_allclose(a.pull, b.pull, atol=1e-12)
+    np.testing.assert_allclose(a.damping, b.damping, atol=1e-12)
     limp, taut = (react_to(figure, tone_curve=((0.0, x), (0.6, x))) for x in (0.2, 3.0))
     assert turned(figure, limp, "neck") > 1.3 * turned(figure, taut, "neck")
 

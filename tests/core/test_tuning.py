@@ -12,7 +12,7 @@ from core.simulate import Run, simulate
 from core.situation import BoneSetting, named
 from core.stage import Stage
 
-from .figures import build
+from .figures import DOG, build
 from .test_forces import one_body, standing
 from .test_react import HIT, actor_of, clip_of, hit_on
 
@@ -59,11 +59,36 @@ def test_tone_falls_most_at_the_blow_and_comes_back(skeleton):
     actor = actor_of(skeleton)
     s = named("shoulder_front").with_changes(tone=0.2, falloff=0.5, recovery=1.0)
     struck, times = actor.first("upper_arm.L"), np.array([-0.1, 0.0, 0.5, 1.0])
-    tone = tuning.tone(actor, [(s, struck, times)])
+    tone = tuning.tone(actor, [(s, struck, times)]).pull
     np.testing.assert_allclose(tone[:, struck], [1.0, 0.2, 0.6, 1.0])
     np.testing.assert_allclose(tone[:, actor.first("hand.L")], [1.0, 0.8, 0.9, 1.0])
-    twice = tuning.tone(actor, [(s, struck, times), (s, struck, times)])
+    twice = tuning.tone(actor, [(s, struck, times), (s, struck, times)]).pull
     np.testing.assert_allclose(twice, tone**2)
+
+
+def test_a_blow_leaves_what_damps_arms_and_heads(skeleton):
+    """Legs and trunk with neck and collar bones, an animal's forelegs, and joints that are told velocities keep their
+    damping ratio instead."""
+    times = np.array([-0.1, 0.0, 0.4])
+
+    def left(actor, drive="impulse", **changes):
+        s = named("chest_front").with_changes(tone=0.25, falloff=1.0, recovery=0.8, drive=drive, **changes)
+        return actor, tuning.tone(actor, [(s, actor.first("chest"), times)])
+
+    human, tone = left(actor_of(skeleton))
+    light = [human.first(role) for role in ("upper_arm.L", "forearm.R", "hand.L", "head")]
+    heavy = [human.first(role) for role in ("chest", "neck", "clavicle.L", "pelvis", "thigh.L", "shin.R", "foot.L")]
+    np.testing.assert_allclose(tone.pull, np.tile([[1.0], [0.25], [0.625]], len(human.names)))
+    assert (tone.damping[:, light] == 1.0).all()
+    np.testing.assert_allclose(tone.damping[:, heavy], np.sqrt(tone.pull[:, heavy]))
+    _, told = left(human, "velocities")
+    np.testing.assert_allclose(told.damping, np.sqrt(told.pull))
+    tauter = tuning.tone(human, [(named("chest_front").with_changes(tone=4.0), human.first("chest"), times[1:2])])
+    np.testing.assert_allclose(tauter.damping, np.sqrt(tauter.pull))  # what is added is damped as muscles are
+    dog, tone = left(actor_of(build(DOG, skin=True)))
+    legs = [dog.first(role) for role in ("upper_arm.L", "forearm.R", "hand.L", "thigh.R")]
+    np.testing.assert_allclose(tone.damping[:, legs], np.sqrt(tone.pull[:, legs]))
+    assert (tone.damping[:, dog.first("head")] == 1.0).all()
 
 
 def test_a_struck_arm_does_not_whip_its_hand(skeleton):
@@ -101,15 +126,17 @@ def test_every_reaction_is_under_flesh_that_is_silent_on_its_clip(skeleton):
     assert made.clip is not None and len(made.clip.p) == 10
 
 
-def test_a_muscle_over_time_swings_as_the_equation_of_its_number_does():
-    """x'' = - w(t)^2 x - 2 r(t) w(t) x', integrated by Runge and Kutta."""
+@pytest.mark.parametrize(("tone", "damped"), [(1.0, None), (0.3, None), (0.3, 1.0)])
+def test_a_muscle_over_time_swings_as_the_equation_of_its_number_does(tone, damped):
+    """x'' = - p w(t)^2 x - 2 d r(t) w(t) x', integrated by Runge and Kutta; p: tone, d: its root, or as told."""
+    of_damper = np.sqrt(tone) if damped is None else damped
     h, steps = 1.0 / 400.0, 400
     model = one_body(revolute(np.array([0.0, 0.0, 1.0])), about=(0.05, 0.05, 0.05))
     frequency, ratio = ((0.1, 1.0), (0.6, 3.0)), ((0.0, 0.1), (1.0, 0.6))
     w, r = (lambda t: 2.0 * np.pi * curve.at(frequency, t)), (lambda t: curve.at(ratio, t))
 
     def slope(t, x):
-        return np.array([x[1], -(w(t) ** 2) * x[0] - 2.0 * r(t) * w(t) * x[1]])
+        return np.array([x[1], -tone * w(t) ** 2 * x[0] - 2.0 * of_damper * r(t) * w(t) * x[1]])
 
     wanted, x = [], np.array([0.6, 0.0])
     for t in h * np.arange(steps):
@@ -122,9 +149,10 @@ def test_a_muscle_over_time_swings_as_the_equation_of_its_number_does():
     K, D = (unit[None] * values[:, None, None, None] for values in (w(t) ** 2, 2.0 * r(t) * w(t)))
     rate, pace = (2.0 * r(t) * w(t))[:, None], w(t)[:, None]
     one, none = np.ones((steps, 1)), np.zeros((steps, 1, 6))
-    muscle = Muscle(K, D, one, np.array([np.inf]), np.zeros(1), none, rate, pace)
+    factors = tone * one, None if damped is None else damped * one
+    muscle = Muscle(K, D, factors[0], np.array([np.inf]), np.zeros(1), none, rate, pace, damped=factors[1])
     twist = np.zeros((1, 6))
-    twist[0, 2] = 0.5 * h * w(0.0) ** 2 * 0.6  # of the step before: half of one ago it still came
+    twist[0, 2] = 0.5 * h * tone * w(0.0) ** 2 * 0.6  # of the step before: half of one ago it still came
     start = State(exp(np.array([[0.0, 0.0, 0.6]])), np.zeros((1, 3)), twist)
     runs = simulate(model, standing(model, steps, h), [muscle], np.zeros(3), Run(0, start))
     np.testing.assert_allclose([log(run.state.rotation)[0, 2] for run in runs], wanted, atol=2e-4)
