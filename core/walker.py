@@ -252,10 +252,11 @@ class Walker(Lander):
             left, since = (due - k) * self.h, self.since[leg]
             if since >= 0 and k - since < ROLLS * (due - since):
                 continue
-            if since < 0 and left > AIMED and not self.across[leg]:
+            first = passing(self.stance, k, due, leg, self.feet) if self.across[leg] else due - k
+            if since < 0 and left > AIMED and first == due - k:
                 self._go_along(k, leg)
                 continue
-            place, left = self._past(k, leg, left) if self.across[leg] else (self.goal[leg], left)
+            place, left = self._past(k, leg, left, first * self.h) if self.across[leg] else (self.goal[leg], left)
             up = self.stance.risen(due, leg, place)
             if left <= self.h:
                 self.feet[leg], self.high[leg], self.going[leg], self.rising[leg] = place, up, 0j, 0.0
@@ -271,13 +272,12 @@ class Walker(Lander):
         self.feet[leg], self.going[leg] = landing.carried(self.feet[leg], self.going[leg], place, rate, self.h)
         self.high[leg], self.rising[leg] = landing.carried(self.high[leg], self.rising[leg], up, climbs, self.h)
 
-    def _past(self, k: int, leg: int, left: float) -> tuple[complex, float]:
-        """Where a foot across the other is to go first, and how long it has: to its own side by the time it passes the
-        other, and along its way home as far as it gets by then."""
+    def _past(self, k: int, leg: int, left: float, first: float) -> tuple[complex, float]:
+        """Where a foot across the other, which it passes in a time [s], is to go first, and how long it has: to its own
+        side, and along its way home as far as it gets by then."""
         place, aside = self.apart(self.due[leg], leg, self.goal[leg]), self.clear(k, leg)
         if aside <= 0.0:
             return place, left
-        first = passing(self.stance, k, self.due[leg], leg, self.feet) * self.h
         quick, way = landing.QUICK * float(self.stance.length[leg]), place - self.feet[leg]
         if abs(way) <= quick * first:
             return place, min(left, first)

@@ -8,6 +8,7 @@ import pytest
 from core import landing, sides, stance
 from core.plan import Span, Struck
 from core.rotation import exp, rotate
+from core.support import dot
 from core.walker import Walker
 
 from .figures import build
@@ -99,3 +100,22 @@ def test_a_foot_lands_where_the_other_gets_round_it_in_time(actor, clip, leg, qu
     passes = next(i for i, at in enumerate(there) if sides.least(at.along, at.wide, slow.apart) >= slow.apart)
     gets = landing.QUICK * slow.length[1 - leg] * passes / 60.0
     assert passes > 2 and slow.apart - sides.side(slow, due, leg, feet).room < gets + 1e-9
+
+
+@pytest.mark.parametrize("leg", (0, 1))
+def test_a_foot_that_does_not_pass_the_other_goes_along_with_the_weight(actor, clip, leg):
+    """The other stands so far behind that it can't be met: a body that is pushed back doesn't leave its foot there
+    because it must get a little aside as well."""
+    found = stance.read(actor, clip, clip.times[0] + 0.5)
+    walker = Walker(found, np.zeros((1, len(found.times), 2)), Struck.nothing(found.down.shape), [Span(0.0, 3.0)])
+    start = int(np.flatnonzero(found.down[:-1, leg] & ~found.down[1:, leg])[0]) + 1
+    walker.due[leg], behind = found.lands(start, leg), complex(*found.ground) / np.hypot(*found.ground)
+    walker.feet[1 - leg] = 0.9 * behind + 0.15 * found.beside[2][start, leg]
+    walker.x, walker.goal[leg], walker.across[leg] = 0.7 * behind, 0.3 * behind, True
+    samples = range(start, walker.due[leg] - 13)  # until it is led to where it lands
+    assert walker.clear(start, leg) > landing.OUT
+    for k in samples:
+        walker._swing(k)
+    done = landing.CARRIED * len(samples) / 60.0
+    assert dot(walker.feet[leg], behind) == pytest.approx(0.7 * (1.0 - (1.0 + done) * np.exp(-done)), rel=0.02)
+    assert len(samples) > 5

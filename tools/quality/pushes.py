@@ -18,6 +18,7 @@ IMPULSES = (20, 50, 80, 120, 160, 200)  # [N s] on 75 kg
 WAYS = [np.array([np.cos(a), np.sin(a), 0.0]) for a in np.arange(8) * np.pi / 4]
 CLIPS = ("kaykit Idle_A", "kaykit Walking_A", "kaykit Running_A")
 CLIPS += ("cyberpunk Idle_Neutral", "cyberpunk Walk", "cyberpunk Run")
+CLIPS += ("pab walk", "pab crossarms", "demo Walk", "demo Wave")
 SIMULATED = (80, 160)  # of these, to see how far off the clip the body still is
 AHEAD, AFTER, BACK = 0.5, 3.0, 2.5  # [s] of clip before the push and after it, and after which the body is back
 ASIDE = 0.03  # [m] that a footprint is off the clip's where it counts as a step
