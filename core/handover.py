@@ -8,6 +8,7 @@ that lies the other way up rolls over first, its limbs along it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -29,6 +30,7 @@ UNLIKE = 0.25  # [m] that bodies may be off on average where the action begins
 LOOPS = 0.02  # [m] by which a loop may fail to meet itself
 THICK = 0.1  # [m] from its middle, in which a body's turn counts as it moves what is there
 TOUCHES, FLOATS = 0.01, 0.05  # [m] above the ground that count as on it, and from where on a body hangs in the air
+FARTHEST, LOOKS = np.radians(225.0), 16  # that a body rolls for the lower way, and how often that is looked at
 HALF_TURN, BEGINS = 1.4, 0.8  # [s] that half a turn takes at least, and the part of it after which the action begins
 
 
@@ -135,10 +137,8 @@ def hand_over(reaction: Reaction, clip: Clip, actions: Sequence[Clip], seconds: 
     times = times[first:] - times[first]
     then = HandOver(best, shows, start, seconds, times, rotation, position, surface, ground, roll)
     if roll.over:
-        longer = max(seconds, HALF_TURN * abs(roll.angle) / np.pi)
-        position = position + roll.far(there, ground)
-        waits = float(np.ceil(BEGINS * longer * clip.fps) / clip.fps)
-        then = replace(then, position=position, seconds=longer, waits=waits)
+        ways = [way for way in (roll, roll.other_way()) if abs(way.angle) < FARTHEST]
+        then = min((_rolls(then, way, there, clip.fps) for way in ways), key=partial(_height, reaction.model, there))
     doubt = f"Where '{action.name}' takes over it is {100.0 * off:.0f} cm off. Choose an action that begins like that."
     if roll.over:
         doubt = f"The body lies the other way up than '{action.name}' begins: it rolls over first. Add one that fits."
@@ -146,6 +146,20 @@ def hand_over(reaction: Reaction, clip: Clip, actions: Sequence[Clip], seconds: 
     if high > 0.0:
         doubts.append(f"'{action.name}' floats up to {100.0 * high:.0f} cm above its own ground: it is set down.")
     return replace(reaction, then=then, warnings=(*reaction.warnings, *doubts))
+
+
+def _rolls(then: HandOver, roll: Roll, there: tuple[Array, Array], fps: float) -> HandOver:
+    """A hand-over that waits until the body has rolled over, from a world pose (n, 4), (n, 3)."""
+    longer = max(then.seconds, HALF_TURN * abs(roll.angle) / np.pi)
+    waits = float(np.ceil(BEGINS * longer * fps) / fps)
+    return replace(then, roll=roll, position=then.position + roll.far(there, then.ground), seconds=longer, waits=waits)
+
+
+def _height(model: Model, there: tuple[Array, Array], then: HandOver) -> float:
+    """[m] how high the base gets as it rolls: on an arm that lies the wrong way, half a metre."""
+    times = then.start + np.linspace(0.0, then.waits, LOOKS)
+    _, p = then.takes(model, times, *(np.repeat(x[None], LOOKS, axis=0) for x in there))
+    return float(p[:, then.roll.base, 2].max())
 
 
 def longest(action: Clip, seconds: float, fallen: bool) -> float:

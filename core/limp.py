@@ -11,7 +11,8 @@ import numpy as np
 
 from . import joint_limits
 from .actor import Actor
-from .forces import Force, SwingTwist
+from .forces import Force, Limit, SwingTwist
+from .forces.step import unknown
 from .hinges import Hinges
 from .ranges import Ranges, own
 from .reference import Reference
@@ -28,6 +29,7 @@ STRETCHED = (*ALONG, "spine", "neck", "head", "clavicle", "hand")  # what is str
 BALL = {"upper_arm": (95.0, 85.0, 80.0), "thigh": (55.0, 50.0, 45.0)}
 FOLDED: Ranges = {"foot": (35.0,)}  # about how it stood [deg]
 CROUCHED: Ranges = {"shin": (-2.0, 100.0)}  # of other figures, calf on thigh
+BEARS, FLESH = 0.15, 0.05  # [rad] within which ankles hold a body's weight, and the time of their dampers [s]
 STANDING = (60.0, 35.0, 35.0)  # of other figures' limbs, about how they stand
 
 
@@ -42,7 +44,7 @@ def limits(
     """
     folded = FOLDED if _biped(actor) else {**FOLDED, **CROUCHED}
     limit = joint_limits.limit(actor, moving, inertia, hinges, bent, {**folded, **said}, WIDER, ease=ease)
-    out: list[Force] = [replace(limit, soft=FREE)]
+    out: list[Force] = [_bearing(actor, replace(limit, soft=FREE))]
     if balls := joint_limits.balls(actor, moving, inertia, said, ease):
         roles = [actor.roles[i] for i in balls.bodies]
         ranges = [own(said, role) or (BALL[base_role(role)] if _biped(actor) else STANDING) for role in roles]
@@ -52,6 +54,19 @@ def limits(
     if stops := joint_limits.end_stops(actor, moving, inertia, reference, ease):
         out.append(stops)
     return out
+
+
+def _bearing(actor: Actor, limit: Limit) -> Limit:
+    """With ankles whose ends hold the weight of the body over its shins: what turns about a foot that stands is all
+    else, and ends for a foot of a kilogram let shins fold flat over it."""
+    feet = np.array([base_role(actor.roles[i]) == "foot" for i in limit.bodies], dtype=bool)
+    weight = float(actor.masses.mass.sum()) * abs(float(actor.gravity[2]))
+    shins = np.linalg.norm(actor.axis[actor.parent[limit.bodies]], axis=-1)
+    stiffness = np.maximum(limit.stiffness, np.where(feet, weight * shins / BEARS, 0.0))
+    damping = np.maximum(limit.damping, np.where(feet, FLESH * stiffness, 0.0))
+    known = limit.swift or unknown(len(feet))
+    swift = replace(known, rate=np.where(feet, np.inf, known.rate), pace=np.where(feet, np.inf, known.pace))
+    return replace(limit, stiffness=stiffness, damping=damping, swift=swift)
 
 
 def straight(actor: Actor) -> tuple[np.ndarray, Array]:

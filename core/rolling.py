@@ -3,7 +3,7 @@
 Blended joint by joint, half a turn would go about any axis and on whatever limbs stick out: in the air.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -44,6 +44,10 @@ class Roll:
         angle = float(_about(own[None, base], goal[None, base], along, 0.0)[1][0])
         over = abs(angle) > ROLLS and max(abs(float(end[2])) for end in ends) < LIES
         return cls(base, along, angle, over, limp.straight(actor))
+
+    def other_way(self) -> "Roll":
+        """The same pose by rolling the other way round."""
+        return replace(self, angle=self.angle - np.copysign(2.0 * np.pi, self.angle))
 
     def far(self, own: Poses, ground: float) -> Array:
         """(3,) how far the trunk rolls along a floor of some height, from a world pose (n, 4), (n, 3) [m]."""

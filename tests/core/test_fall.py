@@ -18,7 +18,7 @@ from core.progress import run
 from core.react import Hit, react
 from core.reference import to_joints, to_world
 from core.resample import hermite, rotations
-from core.rotation import conjugate, exp, multiply, rotate, to_matrix
+from core.rotation import angle, conjugate, exp, multiply, rotate, to_matrix
 from core.simulate import Run, simulate
 from core.situation import named
 from core.skinning import Skinned
@@ -111,6 +111,16 @@ def test_knees_and_elbows_bend_as_they_may(fallen, clip):
     found = hinges.find(fallen.actor, fallen.moving, *(lambda q, p: (to_matrix(q), p))(*fallen.actor.canonical(clip)))
     bend = np.degrees(hinges.bend(fallen.actor, found, R, p))
     assert bend.min() > -20.0 and bend.max() < 170.0
+
+
+def test_shins_do_not_fold_over_feet_that_stand(fallen, clip):
+    """The weight of a body that crumples bends ankles little farther than they go; then heels rise."""
+    actor = fallen.actor
+    q, _ = path(fallen, clip)
+    for side in "LR":
+        shin, foot = (actor.first(f"{role}.{side}") for role in ("shin", "foot"))
+        ankle = multiply(conjugate(q[:, shin]), q[:, foot])
+        assert np.degrees(angle(ankle, ankle[:1])).max() < 70.0
 
 
 def test_limbs_stay_out_of_the_trunk(fallen, clip):

@@ -190,7 +190,7 @@ def test_a_body_that_lies_the_other_way_up_rolls_on_the_floor(actor, clip, falle
     low = touch.points(actor).world(q[rolls], p[rolls])[..., 2].min(axis=-1)
     assert np.abs(low - low[0]).max() < 0.01, "on the floor"
     high = p[rolls][:, [pelvis, actor.first("chest"), actor.first("head")], 2] - then.ground
-    assert high.max() < 0.47, "it lies, on an arm at most: 0.46"
+    assert high.max() < 0.42, "it lies, and rolls to the side of the arm that isn't under it: the other way 0.54"
     mass = actor.masses.mass[actor.order] / actor.masses.mass.sum()
     centre = np.einsum("n,tni->ti", mass, p[rolls] + rotate(q[rolls], 0.5 * actor.axis))[:, :2]
     thick = p[rolls][0, pelvis, 2] - then.ground
