@@ -1,11 +1,10 @@
 """The driver of every simulation of a blow: stretches with one length of sub-step, and checkpoints between them.
 
-A stretch in which a body turns too far in a sub-step, or a joint too suddenly, is repeated from its checkpoint with
-half the sub-step.
+Where a body turns too far in a sub-step, or a joint too suddenly, it goes on from shortly before with half of it.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -43,28 +42,33 @@ def drive(
     parts: list[Stretch] = []
     now, halvings, before, arrived = stage.start, pace.finer, None, None
     while now < end - 1e-6:
-        halvings = max(halvings, pace.least(now))
-        steps, h = pace.stretch(now, SUBSTEP * 0.5**halvings, end)
+        least = pace.least(now)
+        halvings = max(halvings, least)
+        steps, h = pace.stretch(now, SUBSTEP * 0.5**halvings, end, halvings > least)
         reference = stage.reference(now, steps, h, before, parts[-1].reference.acceleration[-1] if parts else 0.0)
         forces = stage.forces(reference)
         last = arrived or Run(0, reference.state(0))
         state = stage.kicked(last.state, now, reference)
-        runs = [Run(0, state, acceleration=last.acceleration, led=last.led)]
+        runs = [replace(last, k=0, state=state)]
         steps_on = simulate(stage.model, reference, forces, stage.actor.gravity, runs[0], solver)
         for run in _careful(steps_on, pace.may_break_down(h)):
             runs.append(run)
             if pace.repeats(run, h):
                 break
             yield min((now + run.k * h - stage.start) / (end - stage.start), 1.0)
-        if runs[-1].k < reference.steps or pace.repeats(runs[-1], h):
+        count = pace.counting(runs, reference.steps, h)
+        if count < reference.steps:
             halvings += 1
-            continue
+            if not count:
+                continue
+            reference, runs = reference.until(count), runs[: count + 1]
+        else:
+            halvings = pace.relaxed(runs, h, halvings, float(reference.times[-1]))
         parts.append(Stretch(reference, runs))
         if watch is not None:
             watch(stage, parts[-1], solver)
         arrived, before = runs[-1], h
         now = float(reference.times[-1])
-        halvings = pace.relaxed(runs, h, halvings, now)
         if done(parts[-1], halvings):
             break
     return parts

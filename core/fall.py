@@ -181,7 +181,7 @@ def _fall(
         now, states = float(last.reference.times[-1]), [run.state for run in last.runs[1:]]
         return now > landed and stage.ragdoll.still(stage.model, now, states)
 
-    pace = Pace(stage.blows, stage.finer, np.inf, TURN, np.inf, ())
+    pace = Pace(stage.blows, stage.finer, TURN, np.inf, ())
     parts = yield from drive(stage, end, pace, forward, still, watch)
     times = joined([part.reference.times for part in parts])
     states = [parts[0].runs[0].state, *(run.state for part in parts for run in part.runs[1:])]

@@ -11,32 +11,33 @@ import numpy as np
 
 from .blows import Blow
 from .plan import UNSEEN
+from .reference import KNOWN
 from .simulate import Run
 from .stage import HALVINGS, SUBSTEP
 
 STRETCH, RECENT = 24, 12  # sub-steps simulated with one length, and those of them that tell how it goes on
-APART, WHOLE = 0.08, 0.3  # [rad] most turn of a body in a sub-step, off the clip and in all: the clip itself is exact
-BEND = 0.025  # [rad] most by which a joint's turn off the clip differs from that of the sub-step before
+SPELL, BACK = 8, 2  # sub-steps that are finer at a time, and those that are taken back where they turn out too long
+BEND = 0.04  # of the largest turn so far: most by which a joint's turn off the clip differs from that before
+LARGE = 0.22  # [rad] that a turn is taken for which is smaller: what it is off by then is not to be seen
 FINEST = SUBSTEP * 0.5**HALVINGS - 1e-9  # [s] for turns that are too fast
 LAST_RESORT = FINEST / 8.0  # [s] where all else breaks down
 PULSE, QUARTER = 24, 2  # sub-steps that a contact is to have, as far as two halvings go
 ASLEEP = np.radians(0.05), UNSEEN  # [rad, m] shown of a deviation that is not worth going on for
 FRESH = 0.1  # [s] after a contact, in which the body doesn't fall asleep
-TAIL = (1.0, 1.2)  # [s] after the last contact, from where on calm sub-steps are twice and four times as long
+TAIL = (1.0, 1.5)  # [s] after the last contact, from where on calm sub-steps are twice and four times as long
 
 
 @dataclass(frozen=True, eq=False)
 class Pace:
     """The rule for one simulation.
 
-    blows: in order of time.  finer: halvings that the muscles need.  apart, whole: [rad] most turn of a body in a
-    sub-step, off the clip and in all.  bend: [rad] most by which a joint's turn off the clip differs from that of the
-    sub-step before.  tail: [s] after the last contact from where on sub-steps may be twice as long.
+    blows: in order of time.  finer: halvings that the muscles need.  whole: [rad] most turn of a body in a sub-step.
+    bend: of the largest turn of a joint off the clip so far, most by which its turn in a sub-step differs from that in
+    the one before.  tail: [s] after the last contact from where on sub-steps may be twice as long.
     """
 
     blows: Sequence[Blow]
     finer: int
-    apart: float
     whole: float
     bend: float
     tail: tuple[float, ...]
@@ -44,24 +45,45 @@ class Pace:
     @classmethod
     def returning(cls, blows: Sequence[Blow], finer: int) -> "Pace":
         """For a body that comes back to its clip."""
-        return cls(blows, finer, APART, WHOLE, BEND, TAIL)
+        return cls(blows, finer, KNOWN, BEND, TAIL)
 
-    def stretch(self, now: float, h: float, end: float) -> tuple[int, float]:
-        """How many sub-steps to go on with, and their length [s], which is h or what is left until the next blow.
+    def stretch(self, now: float, h: float, end: float, finer: bool) -> tuple[int, float]:
+        """How many sub-steps to go on with, and their length [s], which is h or a little less before the end, and what
+        is left before the next blow: it begins with a sub-step.
 
-        A blow begins with a sub-step; only the end may lie within one.
+        finer: whether they are shorter than they have to be at least: then they are few, otherwise as many as until
+        they may be longer, in equal parts.
         """
         ahead = min((blow.start - now for blow in self.blows if blow.start - now > 1e-6), default=np.inf)
         h = min(h, ahead)
-        return max(int(min(STRETCH, ahead / h + 1e-6, np.ceil((end - now) / h - 1e-6))), 1), h
+        most = SPELL if finer else STRETCH
+        if not finer and np.isfinite(change := self._change(now)):
+            left = np.ceil((change - now) / h - 1e-6)
+            most = int(np.ceil(left / np.ceil(left / STRETCH)))
+        left = np.ceil((end - now) / h - 1e-6)
+        steps = max(int(min(most, ahead / h + 1e-6, left)), 1)
+        return steps, (end - now) / steps if steps == left else h
+
+    def _change(self, now: float) -> float:
+        """The moment [s] from where on sub-steps may be longer than now."""
+        ends = [blow.start + blow.contact for blow in self.blows if blow.start <= now + 1e-6]
+        ends += [max(ends) + moment for moment in self.tail] if ends else []
+        return min((moment for moment in ends if moment > now + 1e-6), default=np.inf)
 
     def too_fast(self, run: Run, h: float) -> bool:
         """Whether a body turns too far in a sub-step of the length h [s], or a joint too suddenly."""
-        return run.apart * h > self.apart or run.fastest * h > self.whole or run.bent * h * h > self.bend
+        return run.fastest * h > self.whole or run.bent * h * h > self.bend * max(run.turned, LARGE)
 
     def repeats(self, run: Run, h: float) -> bool:
-        """Whether a stretch with sub-steps h [s] must be done again with half of it because of this one."""
+        """Whether a sub-step h [s] must be done again with half of it."""
         return self.too_fast(run, h) and 0.5 * h >= FINEST
+
+    def counting(self, runs: Sequence[Run], steps: int, h: float) -> int:
+        """How many sub-steps h [s] of a stretch of so many count: none where it broke down, and where one must be done
+        again those until shortly before it, for what turns a joint suddenly began earlier."""
+        if self.repeats(runs[-1], h):
+            return max(runs[-1].k - 1 - BACK, 0)
+        return steps if runs[-1].k == steps else 0
 
     def may_break_down(self, h: float) -> bool:
         """Whether a stretch with sub-steps h [s] that breaks down can be done again with half of it."""

@@ -58,6 +58,11 @@ class Reference:
         """(K,) how long each acceleration acts [s]: from the middle of the step before to the middle of its own."""
         return 0.5 * (self.earlier + self.lengths)
 
+    def until(self, k: int) -> "Reference":
+        """Its first k steps."""
+        poses = self.times[: k + 1], self.rotation[: k + 1], self.position[: k + 1]
+        return Reference(*poses, self.twist[:k], self.acceleration[:k], self.initial, self.last, self.before)
+
     def arrival(self, k: int) -> Array:
         """(n, 6) twist of the step before pose k."""
         return self.initial if k == 0 else self.twist[k - 1]

@@ -27,8 +27,9 @@ class Run:
     """A simulation so far; also the checkpoint from which it goes on.
 
     k: the step that comes next.  state: on arrival at pose k.
-    fastest, apart: the largest angular speeds of bodies in the last step [rad/s], in all and off the clip.
+    fastest: the largest angular speed of a body in the last step [rad/s].
     bent: the largest angular acceleration of a joint in it, off the clip's [rad/s^2].
+    turned: the largest turn of a joint off the clip so far [rad].
     band: what the slow band keeps until its next refresh.
     acceleration: (..., n, 6) in the last step, None = the clip's.
     led: how far off the clip joints are across their axes, see `_led`.
@@ -37,8 +38,8 @@ class Run:
     k: int
     state: State
     fastest: float = 0.0
-    apart: float = 0.0
     bent: float = 0.0
+    turned: float = 0.0
     band: tuple[Kinematics, Factor] | None = None
     acceleration: Array | None = None
     led: tuple[Array, Array] | None = None
@@ -129,9 +130,9 @@ def step(
     rotation, position = advance(state, twist, float(reference.lengths[k]))
     led = _led(model, run, now, float(reference.lengths[k]))
     rotation = _on_axes(model, reference.rotation[k + 1], rotation, led)
-    fastest, apart = _largest(kin.V[..., :3]), _largest(model.outward(apply(kin.R, now.e_dot[..., :3])))
-    bent = _largest((acceleration - now.a_clip)[..., :3])
-    return Run(k + 1, State(rotation, position, twist), fastest, apart, bent, band, acceleration, led)
+    fastest, bent = _largest(kin.V[..., :3]), _largest((acceleration - now.a_clip)[..., :3])
+    turned = max(run.turned, _largest(now.e[..., :3]))
+    return Run(k + 1, State(rotation, position, twist), fastest, bent, turned, band, acceleration, led)
 
 
 def in_lanes(run: Run) -> Run:
@@ -143,7 +144,7 @@ def in_lanes(run: Run) -> Run:
 
 
 def _largest(w: Array) -> float:
-    """The largest of any angular velocities or accelerations (..., n, 3)."""
+    """The largest of any turns, angular velocities or accelerations (..., n, 3)."""
     return float(dot(w, w).max()) ** 0.5
 
 

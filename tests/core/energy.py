@@ -61,9 +61,13 @@ class Watch(ExitStack):
             self.enter_context(mock.patch.object(owner, name, new))
 
     def kept(self):
-        """The stretches that count: the next one begins where they end."""
+        """Of the stretches what counts: until where the next one begins."""
         starts = [float(reference.times[0]) for _, reference, _, _ in self.stretches[1:]]
-        return [own for own, next_ in zip(self.stretches, [*starts, np.inf], strict=True) if next_ > own[1].times[0]]
+        out = []
+        for (model, reference, forces, runs), end in zip(self.stretches, [*starts, np.inf], strict=True):
+            if steps := int((reference.times[:-1] < end - 1e-9).sum()):
+                out.append((model, reference.until(steps), forces, runs[: steps + 1]))
+        return out
 
     def excess(self):
         """Largest energy after the blow beyond its work, as a part of that.

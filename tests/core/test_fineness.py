@@ -1,6 +1,7 @@
 """A reaction is the same at any sub-step: as `react` runs against 1/960 s all the way, on several figures and clips."""
 
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -8,8 +9,10 @@ import pytest
 from core import reference
 from core.model import State
 from core.pace import Pace
-from core.react import Hit
+from core.progress import run
+from core.react import Hit, react
 from core.simulate import Run, simulate
+from core.situation import named
 from core.stage import SUBSTEP
 from tools.quality.fineness import solved
 from tools.quality.substeps import off
@@ -50,15 +53,53 @@ def test_reactions_are_as_in_fine_steps(joints, clip, preset):
     assert found.way < MOST and found.peak < 0.5 * MOST
 
 
+def bent(turn, **more):
+    """After a step of 1/120 s in which a joint turned by so much more than in the one before [rad]."""
+    return Run(more.pop("k", 1), None, bent=turn / SUBSTEP**2, **more)
+
+
 def test_a_joint_that_turns_suddenly_gets_finer_steps():
-    """A turn that differs by 0.03 rad from that of the step before is too much; in half the step it is a quarter."""
+    """A turn that differs by 0.03 rad from that of the step before is too much; in half the step it is a quarter.  Of
+    0.8 rad it is less than a twentieth, of 0.7 more."""
     pace = Pace.returning([], 0)
-    sudden, calm = (Run(1, None, bent=turn / SUBSTEP**2) for turn in (0.03, 0.004))
+    sudden, calm = bent(0.03), bent(0.002)
     assert pace.repeats(sudden, SUBSTEP) and not pace.repeats(sudden, 0.5 * SUBSTEP)
     assert not pace.repeats(calm, SUBSTEP)
+    assert not pace.repeats(bent(0.03, turned=0.8), SUBSTEP) and pace.repeats(bent(0.03, turned=0.7), SUBSTEP)
     later = 10.0  # where steps may be long
     assert pace.relaxed([sudden], 0.5 * SUBSTEP, 1, later) == 1
     assert pace.relaxed([calm], SUBSTEP, 0, later) == pace.relaxed([], SUBSTEP, 0, later)
+
+
+def test_what_went_well_counts_where_a_later_sub_step_is_too_long():
+    """The 20th of 24 is: it and the two before are done again, no more.  One that breaks down takes all with it."""
+    pace = Pace.returning([], 0)
+    well = [bent(0.002, k=k) for k in range(25)]
+    assert pace.counting(well, 24, SUBSTEP) == 24
+    assert pace.counting([*well[:20], bent(0.03, k=20)], 24, SUBSTEP) == 17
+    assert pace.counting([well[0], bent(0.03, k=1)], 24, SUBSTEP) == 0
+    assert pace.counting(well[:20], 24, SUBSTEP) == 0
+
+
+@pytest.fixture(scope="module")
+def figure():
+    skeleton = build(skin=True)
+    return actor_of(skeleton), walking(skeleton)
+
+
+def sub_steps(figure, most):
+    """How many a reaction takes whose joints may turn by so much as suddenly [of the largest turn]."""
+    actor, clip = figure
+    with mock.patch("core.pace.BEND", most):
+        return run(react(actor, clip, named("shoulder_front"), Hit(clip.frames[0] + clip.fps))).substeps
+
+
+def test_no_reaction_takes_many_more_sub_steps_for_a_little_more(figure):
+    """What is a little too sudden costs a few sub-steps, not a stretch of them: there is no cliff."""
+    counts = [sub_steps(figure, most) for most in np.geomspace(0.01, 0.1, 24)]
+    print(counts)
+    assert counts[0] > 1.2 * counts[-1]
+    assert np.abs(np.diff(counts)).max() <= 16
 
 
 def test_how_suddenly_joints_turn_is_told_off_the_clip(rng):

@@ -57,14 +57,28 @@ def test_steps_get_shorter_at_the_blow_and_longer_afterwards(figure):
     since = reaction.times[:-1] - reaction.start
     assert h[since < 0.05].max() < 1 / 200
     assert h[since < 0.5].max() == pytest.approx(1 / 120, abs=1e-6)
-    assert h[since > 2.0][:-1] == pytest.approx(1 / 30, abs=1e-6)
+    late = h[since > 2.0]
+    assert late[: -pace.STRETCH] == pytest.approx(1 / 30, abs=1e-6) and 0.9 / 30 < late.min() < late.max() < 1.001 / 30
+
+
+def test_stretches_end_where_steps_may_be_longer_and_where_all_ends():
+    """A contact of 0.12 s has 29 sub-steps of 1/240 s, in two stretches; 0.1 s less than a second later it goes on at
+    1/120 s until there, in one.  Those that are finer than they have to be are a few.  The pose that is held in the end
+    is that of its moment, not of one some way into the next sub-step."""
+    blow = SimpleNamespace(start=1.0, contact=0.12)
+    rule, h, on = pace.Pace.returning([blow], 0), 1 / 240, 1.0 + 29 / 240
+    assert rule.stretch(1.0, h, 9.0, False) == (15, h) and rule.stretch(1.0 + 15 * h, h, 9.0, False) == (14, h)
+    assert rule.stretch(2.02, 2 * h, 9.0, False) == (12, 2 * h)
+    assert rule.stretch(on, h, 9.0, True) == (pace.SPELL, h)
+    steps, length = rule.stretch(8.91, 1 / 30, 9.0, False)
+    assert steps == 3 and length == pytest.approx(0.03)
 
 
 @pytest.mark.parametrize("contact,halvings", [(0.03, 2), (0.05, 2), (0.12, 1), (0.5, 0)])
 def test_a_contact_has_sub_steps_enough(contact, halvings):
     blow = SimpleNamespace(start=1.0, contact=contact)
     rule, end = pace.Pace.returning([blow], 0), 1.0 + contact
-    assert [rule.least(now) for now in (1.0, end, end + 1.1, end + 1.3)] == [halvings, 0, -1, -2]
+    assert [rule.least(now) for now in (1.0, end, end + 1.1, end + 1.6)] == [halvings, 0, -1, -2]
     assert [pace.Pace.returning([blow], 3).least(now) for now in (1.0, end + 1.1)] == [3, 2]  # of swift muscles
 
 
