@@ -2,17 +2,16 @@
 
 The leapfrog shows a spring of the circular frequency w to the second order in w h: measured on a human under 50 N s
 (tests/core/test_stability.py), halving the step changes peaks by at most 1.2 % at w h = 0.08, 0.9 % at 0.5 and 2.7 % at
-0.8.  Beyond `forces.step.SHOWN` springs begin to be damped, so that is where steps are halved.
+0.8, where they are halved.  Beyond `forces.step.SHOWN` springs begin to be damped, there by a tenth of what is lost.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from .forces.step import SHOWN
 from .rotation import Array
 
-FINE = SHOWN  # [rad] most w h of a muscle in a sub-step
+FINE = 0.8  # [rad] most w h of a muscle in a sub-step
 UNDAMPED = 0.05  # damping ratio below which a muscle rings on: its phase, hence its peaks, needs half the sub-step
 HEAVY = 0.3  # times all other mass: more than any part of a human body, whose chest has 0.27
 LOOSE = 0.06  # [Hz] frequency times damping ratio below which a body whips about a heavy bone
