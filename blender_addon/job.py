@@ -202,7 +202,7 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
     body = control_rig.read(context, armature, roles)
     anatomy, settings = body.anatomy, settings or {}
     hits = ((situation, hit or Hit(default_frame(found))), *further)
-    keys, even = _moments(hits, timing.rate(context.scene), found.start)
+    keys, even = _moments(hits, timing.rate(context.scene), source.begins(armature, found))
     falls = any(situation.falls for situation, _ in hits)
     then, played, later = _followed_by(context, armature, body, keys[-1], falls, then)
     still = falls or then is not None

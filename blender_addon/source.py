@@ -51,6 +51,12 @@ def require(armature):
     raise ClipError(text.format(armature.name))
 
 
+def begins(armature, found):
+    """The first frame of what moves the armature: of the Source, or of a clip that plays before it."""
+    strips = [] if found.strip == "" else _acting(armature)[0]
+    return min([found.start, *(nla.clip_range(strip)[0] for strip in strips)])
+
+
 def curves_in_force(armature):
     """The f-curves of the active action's slot; empty without action or slot."""
     data = armature.animation_data
@@ -130,23 +136,28 @@ def _cycles(curve):
     return any(m.type == "CYCLES" and not m.mute and m.mode_after != "NONE" for m in curve.modifiers)
 
 
-def _strip(armature):
-    """The topmost full strip with an action; deltas on top of it and what a reaction laid are not the motion itself."""
+def _acting(armature):
+    """(the strips in force that are the user's clips, those by which reactions let the clip go on)."""
     kept = armature.parametric_dynamics_reactions
     ours = {strip.as_pointer(): kind for record in kept for _, strip, kind in layer_undo.own_strips(armature, record)}
     strips = strips_in_force(armature)
-    acting = [s for s in strips if s.action is not None and s.as_pointer() not in ours and not actions.only_settings(s)]
+    clips = [s for s in strips if s.action is not None and s.as_pointer() not in ours and not actions.only_settings(s)]
+    return clips, [strip for strip in strips if ours.get(strip.as_pointer()) == "continuation"]
+
+
+def _strip(armature):
+    """The topmost full strip with an action; deltas on top of it and what a reaction laid are not the motion itself."""
+    acting, longer = _acting(armature)
     if not acting:
         return None
     whole = [strip for strip in acting if strip.blend_type == "REPLACE"] or acting
     strip = whole[-1]
     start, end = nla.clip_range(strip)
-    longer = [s.frame_end for s in strips if ours.get(s.as_pointer()) == "continuation"]
     return Source(
         action=strip.action.name,
         slot=actions.slot_identifier(strip),
         start=start,
         end=end,
-        until=max([nla.clip_until(strip), *longer]),
+        until=max([nla.clip_until(strip), *(further.frame_end for further in longer)]),
         strip=strip.name,
     )

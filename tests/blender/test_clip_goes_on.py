@@ -3,8 +3,8 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import choosing, clip, files, job, rig, source
-from bl_ext.user_default.parametric_dynamics.core import rotation
+from bl_ext.user_default.parametric_dynamics.blender_addon import choosing, clip, files, job, rig, source, timing
+from bl_ext.user_default.parametric_dynamics.core import react, rotation, situation
 from mathutils import Matrix
 
 from .interface_tools import OPS
@@ -272,8 +272,8 @@ def test_the_clip_stays_the_users_whatever_reactions_lay(fresh_scene, data, name
     armature = armature_of(data / name)
     found, frame = source.of(armature), job.default_frame(source.of(armature))
     until = found.until
-    for situation in ("shoulder_front", "leg_back", "knock_out"):
-        assert OPS.apply_hit_reaction(situation=situation) == {"FINISHED"}
+    for name in ("shoulder_front", "leg_back", "knock_out"):
+        assert OPS.apply_hit_reaction(situation=name) == {"FINISHED"}
         again = source.of(armature)
         assert (again.action, again.start, again.end) == (found.action, found.start, found.end)
         assert again.until >= until
@@ -282,3 +282,21 @@ def test_the_clip_stays_the_users_whatever_reactions_lay(fresh_scene, data, name
         assert record.action.frame_range[0] == frame and record.name.endswith(", " + clip_name)
         until = max(until, record.continuation.frame_range[1] if record.continuation else until)
     assert again.until == until
+
+
+def test_a_hit_in_the_first_of_two_clips_reads_what_goes_before_it(demo):
+    """As far back as one in a single clip, though the clip in force is the second."""
+    data, rate = demo.animation_data, timing.rate(bpy.context.scene)
+    walk, slot, end = data.action, getattr(data, "action_slot", None), source.of(demo).end
+    hit = [react.Hit(frame) for frame in (12.0, end + 22.0)]
+    alone = job.read(bpy.context, demo, situation.named("shoulder_front"), hit[0]).clip.frames[0]
+    assert alone == pytest.approx(12.0 - min(job.LEAD * rate, 11.0), abs=1.0)
+    data.action, track = None, data.nla_tracks.new()
+    for start in (1, int(end) + 10):
+        strip = track.strips.new("Walk", start, walk)
+        if slot is not None:
+            strip.action_slot = slot
+    assert source.of(demo).start > end
+    for one in hit:
+        ready = job.read(bpy.context, demo, situation.named("shoulder_front"), one)
+        assert ready.clip.frames[0] - one.frame == pytest.approx(alone - 12.0)
