@@ -26,7 +26,7 @@ from .tuning import brace
 
 TOPPLE, HOLDS = 5.0, 0.9  # [m/s^2] where limbs prop the body up, part of what friction holds that all of it is drawn by
 PROPPED, THICK = (0.05, 0.15), 0.1  # [m] above where it would lie: what lies still, what stands; of what has no skin
-STANDS, LASTS = (0.3, 0.8), (2.8, 3.3)  # [s] after the blow, in which that sets in, and ends
+STANDS, LASTS = (0.3, 0.8), (2.0, 2.5)  # [s] after the blow, in which that sets in, and ends
 STILL, SLOWING = 0.03, 0.3  # [m/s] of every point of the surface, from where on motion fades in so many [s]
 DRY, CREEP = 0.08, 0.01  # part of the weight on a joint that its friction holds, and how fast it gives way [rad/s]
 STIFFER, STIFFENS = 9.0, (1.0, 3.4)  # times that friction to which it grows, between [s] after the muscles have gone
