@@ -13,6 +13,7 @@ from .rotation import Array
 
 FINE = 0.8  # [rad] most w h of a muscle in a sub-step
 UNDAMPED = 0.05  # damping ratio below which a muscle rings on: its phase, hence its peaks, needs half the sub-step
+BRAKED = 5.0  # damping ratio above which a muscle holds its limb still in a step, and gives way to others in the next
 HEAVY = 0.3  # times all other mass: more than any part of a human body, whose chest has 0.27
 LOOSE = 0.06  # [Hz] frequency times damping ratio below which a body whips about a heavy bone
 
@@ -25,7 +26,8 @@ def halvings(frequency: float, h: float) -> int:
 
 def fastest(frequency: Array, ratio: Array) -> float:
     """The frequency [Hz] for which sub-steps are chosen, of muscles (n,) with these damping ratios."""
-    return float(np.max(np.where(ratio < UNDAMPED, 2.0, 1.0) * frequency, initial=0.0))
+    apart = (ratio < UNDAMPED) | (ratio > BRAKED) & np.isfinite(ratio)
+    return float(np.max(np.where(apart, 2.0, 1.0) * frequency, initial=0.0))
 
 
 def heavy(mass: Array, parent: np.ndarray) -> np.ndarray:

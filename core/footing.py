@@ -1,12 +1,13 @@
 """The feet of a reaction: where they are led while it is simulated."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from . import heels
 from .dynamics import Kinematics, centre
-from .forces import Force, Guide, Heels, Muscle, Track, WorldSpring, Wrench
+from .forces import Force, Guide, Heels, Muscle, Pulse, Track, WorldSpring, Wrench
 from .leg_springs import LegSprings
 from .model import Model
 from .reference import Reference
@@ -74,6 +75,7 @@ class Footing(Settling):
         kins: tuple[Kinematics, Kinematics],
         spring: tuple[Array, Array],
         muscle: Muscle,
+        pulses: Sequence[Pulse],
     ) -> list[Force]:
         """Springs to where the feet are led, and what leads the weight, as tautly as the pelvis' muscle.
 
@@ -104,7 +106,9 @@ class Footing(Settling):
             place, rate, gain = (x[:, None] for x in weight)
             track = track.moved(place, rate, gain, kicks)
             springs.append(legs.spring(hips, track, muscle.tone[:, self.base]))
-        guide = Guide(self.base, centre(kins[0]), self._taut(muscle), weight[:2], push)
+        blown = sum((pulse.force(reference) for pulse in pulses), np.zeros(3))
+        faster = (pull + blown) / mass - weight[2]
+        guide = Guide(self.base, centre(kins[0]), self._taut(muscle), weight[:2], push, faster)
         return [Wrench(hips, np.zeros((len(hips), 3)), load), *springs, guide]
 
     def _taut(self, muscle: Muscle) -> Array:

@@ -218,7 +218,8 @@ class Stage:
         muscle = tuning.muscle(actor, self.model, reference, passing, since, tone, *carried)
         forces: list[Force] = [muscle, *self._limits(reference, kin, upright)]
         if self.footing is not None:
-            forces += self.footing.forces(self.model, reference, (kin, passing), tuning.foot_spring(actor), muscle)
+            feet = tuning.foot_spring(actor)
+            forces += self.footing.forces(self.model, reference, (kin, passing), feet, muscle, self.pulses)
         if self.base >= 0:
             clip = actor.gravity, self.model, passing, muscle.feed_forward
             share = tuning.carried(situation, since)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics import Load
+from ..reference import Reference
 from ..rotation import Array
 from ..spatial import apply
 from .step import Step
@@ -38,12 +39,21 @@ class Pulse:
 
         return float(done(t + h) - done(t))
 
+    def part(self, reference: Reference, k: int) -> float:
+        """Part of the impulse that falls into step k: its kick acts at its pose."""
+        h, t = float(reference.kicks[k]), float(reference.times[k])
+        if not self.start - h < t < self.start + self.duration + h:
+            return 0.0
+        return self.fraction(t - 0.5 * float(reference.earlier[k]), h)
+
+    def force(self, reference: Reference) -> Array:
+        """(K, 3) mean over each step [N]."""
+        parts = np.array([self.part(reference, k) for k in range(reference.steps)])
+        return (parts / reference.kicks)[:, None] * self.impulse
+
     def add(self, load: Load, step: Step) -> None:
         """Mean force over the step at the point where it is now."""
-        if not self.start - step.h < step.t < self.start + self.duration + step.h:
-            return
-        begin = step.t - 0.5 * float(step.reference.earlier[step.k])  # the step's kick acts at its pose
-        part = self.fraction(begin, step.h)
+        part = self.part(step.reference, step.k)
         if part != 0.0:
             at = step.kin.position()[..., self.body, :] + apply(step.kin.R[..., self.body, :, :], self.point)
             wrench = step.kin.wrench(at, np.broadcast_to(self.impulse * (part / step.h), at.shape))

@@ -8,7 +8,7 @@ import pytest
 
 from core.dynamics import balance, forward_tree, kinematics
 from core.errors import SimulationError
-from core.forces import Limit, Muscle, Swift, WorldSpring
+from core.forces import Guide, Limit, Muscle, Pulse, Swift, WorldSpring
 from core.integrators import FEHLBERG, FOURTH, METHODS, adaptive, dexp_inverse, integrate, of_model
 from core.model import FIXED, FREE, SPHERICAL, Model, State, prismatic, revolute
 from core.rotation import angle, conjugate, exp, from_matrix, log, multiply
@@ -146,6 +146,40 @@ def test_a_light_foot_that_stands_is_of_order_two(rng, firm):
     errors = [angle(default(k), end.rotation).max() for k in (60, 120, 240)]
     print(f"foot: orders {orders(errors).round(2)}, errors {errors[0]:.1e} .. {errors[-1]:.1e}")
     assert orders(errors) == pytest.approx(2.0, abs=0.4)
+
+
+@pytest.mark.parametrize(("rate", "most"), [(20.0, 0.04), (750.0, 0.15)])
+def test_what_leads_the_weight_brakes_a_blow_as_it_lands(rate, most):
+    """A body that a guide of 6 Hz brakes, at ratios of 0.27 and 10, and a blow of 40 ms pushes, against its equation
+    m x" = F - m (rate x' + pace^2 x), solved by midpoints in a thousandth of the step.  Of
+    second order; a guide that learns of the blow by the velocity of half a step before lets the body go six times as
+    far as it should at the higher rate, 1/120 s, and is of first."""
+    model, pace, seconds = one_body(), 12.0 * np.pi, 0.25
+    blow = Pulse(0, np.zeros(3), np.array([6.0, 0.0, 0.0]), 0.0, 0.04)
+    rest = State(np.array([[1.0, 0.0, 0.0, 0.0]]), np.zeros((1, 3)), np.zeros((1, 6)))
+
+    def go(steps, knows):
+        h = seconds / steps
+        clip = still(rest, h, steps)
+        none = np.zeros((steps, 3))
+        faster = blow.force(clip) / 2.0 if knows else none
+        guide = Guide(0, (none, none), np.tile([rate, pace], (steps, 1)), (none, none), none, faster)
+        return np.array([one.state.position[0, 0] for one in simulate(model, clip, [guide, blow], np.zeros(3))])
+
+    def law(x, t):
+        force = 6.0 / 0.04 * 2.0 * np.sin(np.pi * t / 0.04) ** 2 if t < 0.04 else 0.0
+        return np.array([x[1], force / 2.0 - rate * x[1] - pace**2 * x[0]])
+
+    exact, x, h = [], np.zeros(2), seconds / 30000
+    for k in range(30000):
+        slope = law(x, k * h)
+        x = x + h * law(x + 0.5 * h * slope, (k + 0.5) * h)
+        if (k + 1) % 1000 == 0:
+            exact.append(x[0])
+    exact = np.array(exact)
+    off = [np.abs(go(30 * n, knows)[n - 1 :: n] - exact).max() / exact.max() for knows in (True, False) for n in (1, 2)]
+    print(f"guide {rate}: {np.round(off, 4)}")
+    assert off[0] < most and off[1] < 0.4 * off[0] and off[2] > 3.0 * off[0] and off[3] > 0.4 * off[2]
 
 
 def test_adaptive_error_follows_the_tolerance(falling):
