@@ -42,7 +42,7 @@ class TestReport:
     def test_what_is_shown_is_what_was_computed(self, demo):
         """The verdict of the job's numbers and of the report, which samples 24 frames a second, agree to a fifth of
         each check's limit: what goes before the hit is looked at in both, or a jolt would shake for shorter."""
-        job, reaction = tools.solved(demo, "shoulder_inside")
+        job, reaction = tools.solved(demo, "shoulder_front")
         at = report.moments(job)
         before = report.original(bpy.context, job, at)
         job.write(bpy.context, reaction)
