@@ -13,7 +13,7 @@ from .rotation import Array
 
 FINE = 0.8  # [rad] most w h of a muscle in a sub-step
 UNDAMPED = 0.05  # damping ratio below which a muscle rings on: its phase, hence its peaks, needs half the sub-step
-BRAKED = 5.0  # damping ratio above which a muscle holds its limb still in a step, and gives way to others in the next
+BRAKED = 8.0  # damping ratio above which a muscle holds its limb still in a step, and gives way to others in the next
 HEAVY = 0.3  # times all other mass: more than any part of a human body, whose chest has 0.27
 LOOSE = 0.06  # [Hz] frequency times damping ratio below which a body whips about a heavy bone
 

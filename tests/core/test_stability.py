@@ -79,6 +79,12 @@ def test_half_the_step_changes_no_peak_by_a_twentieth(skeleton, frequency, ratio
     assert max(abs(peaks[0][n] - peaks[1][n]) for n in peaks[0]) < 0.05 * most
 
 
+def test_muscles_that_ring_on_or_hold_still_ask_finer_steps():
+    """Those of an undamped one, and of one whose limb goes nowhere in a step; toes, at 5.2, go as others do."""
+    assert [fastest(np.array([1.0, 12.0]), np.array([0.65, r])) for r in (0.0, 0.65, 5.2, 10.0)] == [24, 12, 12, 24]
+    assert fastest(np.array([1.0, 0.0]), np.array([0.65, np.inf])) == 1.0
+
+
 def test_what_lies_outside_the_range_is_said():
     names, parent, mass = ("pelvis", "hand.L"), np.array([-1, 0]), np.array([75.0, 0.4])
     assert doubts(names, mass, parent, np.array([1.6, 60.0]), np.array([0.65, 0.0]), 1 / 120, 6) == []
