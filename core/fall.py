@@ -158,7 +158,7 @@ def _cut(watch: Watch, until: float) -> Watch:
     def seen(stage: Stage, part: Stretch, solver: Forward) -> None:
         count = int(np.count_nonzero(part.reference.times[:-1] < until))
         if count:
-            watch(stage, Stretch(part.reference, part.runs[: count + 1]), solver)
+            watch(stage, Stretch(part.reference.until(count), part.runs[: count + 1]), solver)
 
     return seen
 

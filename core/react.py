@@ -45,7 +45,7 @@ def react(
     fixed: bones that something else owns (a constraint, a driver), by bone name, with the owner, "" where it is
     only that nothing moves them; a simulated bone among them is refused, a supporting one left to the clip.
     Hits that land when nothing shows any more of those before are solved by themselves (`blows.episodes`).
-    Stretches in which a body turns too far in a sub-step are repeated from their checkpoint with half the sub-step.
+    Where a body turns too far in a sub-step, or a joint too suddenly, sub-steps are done again with half of it.
     watch: sees every stretch that counts, e.g. a `diagnosis.Log`.
     Where what is left will not be seen the simulation ends, and the envelope fades it.
     """

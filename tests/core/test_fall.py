@@ -292,7 +292,7 @@ def test_hits_before_are_as_without_the_knock_out(actor, clip, monkeypatch):
     seen, short = [], named("chest_front").with_changes(envelope=Envelope(0.1, 0.4, 0.3))
     before = (short, replace(HIT, frame=HIT.frame - 9.0))
     alone = run(react(actor, clip, *before))
-    watch = lambda stage, part, _: seen.append(part.reference.times[: len(part.runs) - 1])  # noqa: E731
+    watch = lambda stage, part, _: seen.append(part.reference.times[:-1])  # noqa: E731
 
     def doubtful(*args):
         return replace((yield from react(*args)), warnings=(UNCAUGHT, "Another."))

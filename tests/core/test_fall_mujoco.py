@@ -24,7 +24,7 @@ from .mujoco_chain import Twin  # noqa: E402  it imports mujoco itself
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
-UNTIL, STEP = 0.4, 2e-3  # [s]
+UNTIL, STEP = 0.4, 1e-3  # [s]; with 2 ms it is 5.5 mm off as knees land
 
 
 class Untouched:
@@ -39,7 +39,7 @@ def falls(actor, clip):
     """[(seconds, State of ours, MuJoCo's)] at our moments, and the stage."""
     stage = Falling(actor, clip, [(named("knock_out"), HIT)], {}, {})
     stage.ragdoll = replace(stage.ragdoll, bumper=Untouched())
-    pace = Pace(stage.blows, stage.finer, np.inf, TURN, np.inf, ())
+    pace = Pace(stage.blows, stage.finer, TURN, np.inf, ())
     parts = run(drive(stage, stage.start + UNTIL, pace, forward, lambda *_: False))
     runs = [pair for part in parts for pair in zip(part.reference.times, part.runs, strict=True)]
     times = np.array([t for t, _ in runs]) - stage.start
@@ -101,7 +101,7 @@ class Beside:
             kin = kinematics(stage.model, state)
             load = moment(stage.model, reference, forces, stage.actor.gravity, Run(k, state), kin)[1]
             height = data.xipos[twin.ids][:, 2:] - topple.floor.height - topple.lying[self.own, None]
-            drawn = mass[:, None] * topple.pull(height, float(reference.times[k])) * topple.way(kin)
+            drawn = mass[:, None] * topple.drawn(height, float(reference.times[k]), mass) * topple.way(kin)
             data.xfrc_applied[twin.ids, :3], data.xfrc_applied[twin.ids, 3:] = drawn, 0.0
             for pulse in stage.pulses:
                 force = pulse.impulse * pulse.fraction(float(reference.times[k]), STEP) / STEP
@@ -137,10 +137,9 @@ class Beside:
 def test_it_falls_as_mujoco_s_body(falls):
     """A head that is struck, knees that give way, feet on the floor; from 0.3 s on a knee lands.
 
-    Measured: the centre of mass 3.5 mm off; the angular momentum 2 % of the largest until a limb lands at 0.24 s,
-    14 % when a knee does, milliseconds apart, 2 % on average; joints 0.6 degrees until then, 11 for a moment (a foot),
-    1.8 on average.  MuJoCo's floor gives way by its own rule, millimetres more than ours.  From the second knee's
-    landing on (0.42 s) the two go ways of their own: 17 mm and a foot by 29 degrees at 0.5 s.
+    Measured: the centre of mass 4.4 mm off; the angular momentum 1.2 % of the largest from the blow until a limb lands
+    at 0.24 s, 11 % when a knee does, milliseconds apart, 2 % on average; joints 0.4 degrees until then, 7 for a moment
+    (a foot), 1.3 on average.  MuJoCo's floor gives way by its own rule, millimetres more than ours.
     """
     stage, moments = falls
     model, gravity = stage.model, stage.actor.gravity
@@ -151,7 +150,8 @@ def test_it_falls_as_mujoco_s_body(falls):
     assert com[0, 0, 2] - com[-1, 0, 2] > 0.35 and np.linalg.norm(spin[:, 0], axis=-1).max() > 15.0, "it falls"
     assert np.abs(com[:, 0] - com[:, 1]).max() < 5e-3
     apart = np.abs(spin[:, 0] - spin[:, 1]).max(axis=-1) / np.abs(spin).max()
-    assert apart[times < 0.23].max() < 0.03 and apart.max() < 0.2 and apart.mean() < 0.03
+    flies = (times > 0.03) & (times < 0.23)  # while the blow lasts, halves of unlike steps lie between their velocities
+    assert apart[flies].max() < 0.02 and apart.max() < 0.2 and apart.mean() < 0.03
     assert turn[times < 0.24].max() < 1.5
     assert turn.max() < 15.0 and turn.mean() < 3.0
 

@@ -97,7 +97,6 @@ def sub_steps(figure, most):
 def test_no_reaction_takes_many_more_sub_steps_for_a_little_more(figure):
     """What is a little too sudden costs a few sub-steps, not a stretch of them: there is no cliff."""
     counts = [sub_steps(figure, most) for most in np.geomspace(0.01, 0.1, 24)]
-    print(counts)
     assert counts[0] > 1.2 * counts[-1]
     assert np.abs(np.diff(counts)).max() <= 16
 
