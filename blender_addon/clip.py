@@ -111,10 +111,11 @@ def stretched(armature, channels, able):
     """A sentence on bones whose uneven scale stretches bones that hang on them and may react (able, names), or none."""
     size = np.abs(channels.scale)
     uneven = np.any(size.max(axis=-1) > (1.0 + UNEVEN) * size.min(axis=-1), axis=0)
-    told = {}
+    bones, told = armature.data.bones, {}
+    carrying = {bone.name for name in able for bone in (bones[name], *bones[name].parent_recursive)}
     for name in np.array(channels.names)[uneven].tolist():
-        for child in armature.data.bones[name].children:
-            if child.inherit_scale in SHEARING and _any(child, able):
+        for child in bones[name].children:
+            if child.inherit_scale in SHEARING and child.name in carrying:
                 told.setdefault(name, child.name)
     if not told:
         return []
@@ -123,7 +124,3 @@ def stretched(armature, channels, able):
     more = " (and {} more)".format(len(told) - 1) if len(told) > 1 else ""
     name, child = next(iter(told.items()))
     return [text.format(name, more, child)]
-
-
-def _any(bone, able):
-    return bone.name in able or any(below.name in able for below in bone.children_recursive)

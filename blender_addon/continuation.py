@@ -10,7 +10,7 @@ import numpy as np
 from ..core import cycle
 from ..core.progress import portion
 from ..core.rotation import conjugate, from_matrix, multiply, orthonormal, rotate
-from . import delta, fk, layer_undo, sampling, timing
+from . import delta, fk, layer_undo, muting, sampling, timing
 from .channels import rotation_property
 
 # Poses nearer than this part of the figure's size are the same.
@@ -80,7 +80,7 @@ def _read(context, armature, skeleton, here, again, over):
     if not over:
         return (yield from _sampled(context, armature, skeleton, *here, *again))
     shown = yield from portion(_sampled(context, armature, skeleton, *here), 0.0, 0.5)
-    with layer_undo.muted(context, armature, over):
+    with muting.muted(context, armature, over):
         return shown + (yield from portion(_sampled(context, armature, skeleton, *again), 0.5, 0.5))
 
 

@@ -15,7 +15,7 @@ from mathutils import Matrix
 
 from ..core.errors import CoreError
 from ..core.rotation import conjugate, continuous, multiply
-from . import actions, export, layer_undo, records, rig, sampling, timing
+from . import actions, export, muting, records, rig, sampling, timing
 from .actions import Channel, Curve, bone_path
 
 ROOTS = (
@@ -65,7 +65,7 @@ def write(context, armature, record, path, take):
 
 def _below(context, armature, record, skeleton, frames):
     """Bone matrices (T, n, 4, 4) without the reaction and those above it."""
-    with layer_undo.without(context, armature, record):
+    with muting.without(context, armature, record):
         return sampling.sample_scene(context, armature, skeleton, frames)[0]
 
 

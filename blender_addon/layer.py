@@ -257,7 +257,7 @@ def _write(
             record.name + SUFFIX["continuation"], rig, goes_on.curves, goes_on.frames
         )
         start, end = goes_on.frames[0], goes_on.frames[-1]
-        track = nla.new_track(anim, record.continuation.name, undo.track_below_reactions(rig, index))
+        track = nla.new_track(anim, record.continuation.name, undo.track_below_reactions(rig, index, end))
         undo.note_track(record, track.name)
         end = end if end > start else start + 1.0
         nla.new_strip(track, record.continuation, slot, start, end, "REPLACE", "HOLD_FORWARD")

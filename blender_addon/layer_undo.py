@@ -1,6 +1,6 @@
 """How a layer is taken off again: what `layer` writes on a rig, found and put back, whatever was done meanwhile."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import bpy
@@ -10,6 +10,7 @@ from .actions import Channel
 from .nla import Stack
 
 LAYERS = ("action", "hold", "continuation")
+NEAR = 1e-3  # frames: nearer ends of strips are the same
 
 
 def own_strips(rig: Any, record: Any) -> Iterator[tuple[Any, Any, str]]:
@@ -65,23 +66,29 @@ def note_track(record: Any, name: str) -> None:
     record.tracks = records.dump([*records.load(record.tracks), name])
 
 
-def _below(rig: Any, layers: tuple[str, ...], upto: int) -> Any:
-    """The track under the lowest one of those layers of the first reactions, or None: then on top of all."""
+def _below(rig: Any, upto: int, over: Callable[[Any, str], bool]) -> Any:
+    """The track under the lowest one of the first reactions whose strip and layer are over it, or None: then on top of
+    all."""
     tracks = list(rig.animation_data.nla_tracks)
     records_ = rig.parametric_dynamics_reactions[:upto]
-    theirs = [track for record in records_ for track, _, layer in own_strips(rig, record) if layer in layers]
+    theirs = [track for record in records_ for track, strip, layer in own_strips(rig, record) if over(strip, layer)]
     lowest = min((tracks.index(track) for track in theirs), default=0)
     return tracks[lowest - 1] if lowest else None
 
 
-def track_below_reactions(rig: Any, upto: int) -> Any:
-    """Where a continuation goes: under every reaction, over what they react to."""
-    return _below(rig, ("action",), upto)
+def track_below_reactions(rig: Any, upto: int, end: float) -> Any:
+    """Where a continuation to that frame goes: under every reaction and what goes on from it, over what they react to,
+    for it is held after its end."""
+
+    def over(strip: Any, layer: str) -> bool:
+        return layer == "action" or (layer == "continuation" and strip.frame_start >= end - NEAR)
+
+    return _below(rig, upto, over)
 
 
 def track_below_layers(rig: Any, upto: int) -> Any:
     """Where a hold goes: under continuations and reactions."""
-    return _below(rig, ("action", "continuation"), upto)
+    return _below(rig, upto, lambda _, layer: layer in ("action", "continuation"))
 
 
 def remember(rig: Any, stack: Stack) -> None:
@@ -276,40 +283,3 @@ def write_back(rig: Any, path: str, position: int, value: float) -> None:
         rig.path_resolve(path)[position] = value
     except (ValueError, KeyError, IndexError):
         return
-
-
-class muted:
-    """While it lasts, strips of an armature, (track, strip), are muted, where they aren't anyway.
-
-    By names: it may last over the steps of a modal operator.
-    """
-
-    def __init__(self, context, armature, strips):
-        self.context, self.name = context, armature.name
-        self.muted = {(track.name, strip.name) for track, strip in strips if not strip.mute}
-
-    def __enter__(self):
-        self._mute(True)
-
-    def __exit__(self, *_):
-        self._mute(False)
-
-    def _mute(self, mute):
-        armature = bpy.data.objects[self.name]
-        for track in armature.animation_data.nla_tracks:
-            for strip in nla.strips_of([track]):
-                if (track.name, strip.name) in self.muted:
-                    strip.mute = mute
-        armature.update_tag(refresh={"OBJECT", "DATA", "TIME"})
-        self.context.view_layer.update()
-
-
-class without(muted):
-    """While it lasts, the reaction and those above it are muted, with what goes on for it; holds keep what is."""
-
-    def __init__(self, context, armature, record):
-        kept = armature.parametric_dynamics_reactions
-        found = [(t, s) for t, s, kind in own_strips(armature, record) if kind == "continuation"]
-        for above in kept[kept.find(record.name) :]:
-            found += [(t, s) for t, s, kind in own_strips(armature, above) if kind == "action"]
-        super().__init__(context, armature, found)

@@ -16,8 +16,8 @@ from . import (
     keyed_settings,
     layer,
     layer_checks,
-    layer_undo,
     moves,
+    muting,
     quality,
     recipe,
     records,
@@ -179,7 +179,7 @@ class DYNAMICS_OT_update_reaction(Solving, Operator):
         keyed = self.source == "SETTINGS"
         made = settings.recipe(armature) if keyed else recipe.loads(record.recipe)
         made = moves.followed(armature, record, made)
-        with layer_undo.without(context, armature, record):
+        with muting.without(context, armature, record):
             if keyed:
                 made = yield from portion(keyed_settings.at_hits(context, armature, made), 0.0, KEYS)
             if self.fall:

@@ -201,7 +201,8 @@ def thin(vertices, triangles, limit):
 def _moved(mesh_object, armature, deforming, kept, vertices):
     """(K, SHARED) the bones that move each kept vertex, the heaviest first, -1 for none, and their weights.
 
-    vertices: (K, 3) where they are, armature space.  As Blender has it, envelopes move what no group of a bone does.
+    vertices: (K, 3) where they are, armature space.  As Blender has it, envelopes move what is in no bone's group, were
+    it with a weight of 0.
     """
     by_groups, by_envelopes = _bound(mesh_object, armature)
     groups = [deforming.get(group.name, -1) for group in mesh_object.vertex_groups] if by_groups else []
@@ -210,7 +211,7 @@ def _moved(mesh_object, armature, deforming, kept, vertices):
         alone = np.setdiff1d(np.arange(len(kept)), entries[0])
         rows, bones, weights = envelopes.weights(armature, deforming, vertices[alone])
         entries = [np.concatenate(pair) for pair in zip(entries, (alone[rows], bones, weights), strict=True)]
-    rows, bones, weights = entries
+    rows, bones, weights = (column[entries[2] > 0.0] for column in entries)
     order = np.lexsort((-weights, rows))
     rows = rows[order]
     place = np.arange(len(rows)) - np.searchsorted(rows, rows)
@@ -222,7 +223,7 @@ def _moved(mesh_object, armature, deforming, kept, vertices):
 
 
 def _grouped(mesh, kept, bone_of_group):
-    """(rows among the kept vertices, bones, weights) of the groups that bones move."""
+    """(rows among the kept vertices, bones, weights) of the groups of bones, weights of 0 too."""
     points = mesh.vertices if len(kept) == len(mesh.vertices) else [mesh.vertices[i] for i in kept.tolist()]
     groups, weights, counts = [], [], []
     for point in points:
@@ -233,7 +234,7 @@ def _grouped(mesh, kept, bone_of_group):
             weights.append(entry.weight)
     bones = np.array([*bone_of_group, -1], dtype=int)[np.minimum(np.array(groups, dtype=int), len(bone_of_group))]
     weights, rows = np.array(weights), np.repeat(np.arange(len(counts)), counts)
-    counted = np.flatnonzero((bones >= 0) & (weights > 0.0))
+    counted = np.flatnonzero(bones >= 0)
     return rows[counted], bones[counted], weights[counted]
 
 

@@ -153,11 +153,15 @@ def _strip(armature):
     whole = [strip for strip in acting if strip.blend_type == "REPLACE"] or acting
     strip = whole[-1]
     start, end = nla.clip_range(strip)
+    until = nla.clip_until(strip)
+    for further in sorted(longer, key=lambda strip: strip.frame_start):
+        if further.frame_start <= until + 1.0:  # one that stands alone, as what it followed was removed, is none
+            until = max(until, further.frame_end)
     return Source(
         action=strip.action.name,
         slot=actions.slot_identifier(strip),
         start=start,
         end=end,
-        until=max([nla.clip_until(strip), *(further.frame_end for further in longer)]),
+        until=until,
         strip=strip.name,
     )

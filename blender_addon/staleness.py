@@ -123,7 +123,10 @@ def _add_curve(digest: Any, curve: Any) -> None:
 def _add_modifiers(digest: Any, modifiers: Any) -> None:
     for modifier in modifiers:
         plain = [p.identifier for p in modifier.bl_rna.properties if p.type in ("FLOAT", "INT", "BOOLEAN", "ENUM")]
-        _add(digest, *(repr(getattr(modifier, name)) for name in plain if not name.startswith("show_")))
+        values = (getattr(modifier, name) for name in plain if not name.startswith("show_"))
+        _add(digest, *(repr(tuple(v) if isinstance(v, bpy.types.bpy_prop_array) else v) for v in values))
+        for point in getattr(modifier, "control_points", ()):  # of an envelope
+            _add(digest, point.frame, point.min, point.max)
 
 
 # -- being told of changes ---------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import numpy as np
 
 from ..core.rotation import angle, from_matrix, orthonormal
-from . import layer, layer_undo, sampling
+from . import layer, muting, sampling
 
 MOST = 0.95  # part of a tolerance that is used: the error may be a little larger between two looks
 FULL = 0.9  # part of a tolerance from which on keys come back
@@ -22,7 +22,7 @@ def thinned(context, armature, skeleton, movers, frames, bake, tolerance, over="
     no layer behind.
     """
     replaced = armature.parametric_dynamics_reactions.get(over)
-    alone = nullcontext() if replaced is None else layer_undo.without(context, armature, replaced)
+    alone = nullcontext() if replaced is None else muting.without(context, armature, replaced)
     looks = np.append((frames[:-1, None] + np.diff(frames)[:, None] * LOOKS).ravel(), frames[-1])
 
     def shown():

@@ -74,6 +74,27 @@ class TestStale:
         bpy.context.view_layer.update()
         assert stale(hit) == []
 
+    @pytest.mark.parametrize("kind", ["GENERATOR", "ENVELOPE"])
+    def test_modifiers_of_curves(self, hit, kind):
+        """By their values, of which some are lists: not by the action's name, in which they lie."""
+        walk = bpy.data.actions["Walk"]
+        curve = next(curve for curve in actions.all_curves(walk) if "spine.02" in curve.data_path)
+        made = curve.modifiers.new(kind)
+        if kind == "ENVELOPE":
+            made.control_points.add(3.0)
+        OPS.update_reaction(source="RECIPE")
+        walk.name = "Stroll"
+        walk.update_tag()
+        bpy.context.view_layer.update()
+        assert stale(hit) == []
+        if kind == "ENVELOPE":
+            made.control_points[0].max = 0.5
+        else:
+            made.coefficients[0] = 0.1
+        walk.update_tag()
+        bpy.context.view_layer.update()
+        assert stale(hit) == names(hit)
+
     def test_frame_rate(self, hit):
         bpy.context.scene.render.fps = 30
         bpy.context.view_layer.update()
@@ -114,6 +135,28 @@ class TestStale:
         assert stale(hit) == [] and farthest(*moving) > 10.0
         OPS.remove_reaction(name=upper)
         assert kept[lower].continuation is not None and stale(hit) == []
+
+    @pytest.mark.parametrize("seconds", [0.25, 1.5])
+    def test_a_clip_goes_on_from_one_reaction_to_the_next(self, demo, seconds):
+        """Made anew, however long it lasts then, the first of two that let the clip go on leaves no gap; removed, it
+        leaves one over which nothing plays."""
+        for curve in actions.all_curves(demo.animation_data.action):
+            curve.modifiers.remove(curve.modifiers[0])
+        ends = [source.of(demo).end]
+        for _ in range(2):
+            OPS.apply_hit_reaction(frame=ends[-1] - 3.0)
+            ends.append(source.of(demo).until)
+        lower, upper = names(demo)
+        kept = demo.parametric_dynamics_reactions
+        assert ends[0] < ends[1] < ends[2] and kept[upper].continuation.frame_range[0] == ends[1]
+        demo.parametric_dynamics.active_reaction = 0
+        demo.parametric_dynamics.frame, demo.parametric_dynamics.relaxation = ends[0] - 3.0, seconds
+        OPS.update_reaction(name=lower)
+        assert kept[lower].continuation.frame_range[0] == ends[0] and source.of(demo).until == ends[2]
+        shown = np.arange(ends[0] - 1.0, ends[2])
+        assert min(farthest(*joints(demo, [frame, frame + 1.0])) for frame in shown) > 10.0
+        OPS.remove_reaction(name=lower)
+        assert source.of(demo).until == ends[0] and stale(demo) == [upper]
 
     def test_what_goes_on_is_the_clip_without_the_hits_in_it(self, demo):
         """A second reaction past the clip's end repeats the clip, not the first one's answer."""

@@ -242,6 +242,7 @@ def test_the_bones_that_move_a_mesh_are_those_that_blender_lets(fresh_scene, gro
     armature.data.bones["a"].envelope_distance, armature.data.bones["b"].envelope_distance = 1.6, 2.5
     armature.data.bones["b"].envelope_weight, armature.data.bones["b"].head_radius = 0.7, 0.9
     part.vertex_groups.new(name="a").add([0, 1, 2, 3], 0.5, "REPLACE")
+    part.vertex_groups["a"].add([5], 0.0, "REPLACE")  # in a group, though nothing moves it
     part.vertex_groups.new(name="b").add([2, 3], 0.25, "REPLACE")
     if parented:
         part.parent, part.parent_type = armature, "ARMATURE"  # Blender then takes both
