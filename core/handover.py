@@ -31,6 +31,7 @@ LOOPS = 0.02  # [m] by which a loop may fail to meet itself
 THICK = 0.1  # [m] from its middle, in which a body's turn counts as it moves what is there
 TOUCHES, FLOATS = 0.01, 0.05  # [m] above the ground that count as on it, and from where on a body hangs in the air
 FARTHEST, LOOKS = np.radians(225.0), 16  # that a body rolls for the lower way, and how often that is looked at
+LOWER = 0.05  # [m] by which a way that is half a turn longer must be lower: a millimetre doesn't choose it
 HALF_TURN, BEGINS = 1.4, 0.8  # [s] that half a turn takes at least, and the part of it after which the action begins
 
 
@@ -138,7 +139,7 @@ def hand_over(reaction: Reaction, clip: Clip, actions: Sequence[Clip], seconds: 
     then = HandOver(best, shows, start, seconds, times, rotation, position, surface, ground, roll)
     if roll.over:
         ways = [way for way in (roll, roll.other_way()) if abs(way.angle) < FARTHEST]
-        then = min((_rolls(then, way, there, clip.fps) for way in ways), key=partial(_height, reaction.model, there))
+        then = min((_rolls(then, way, there, clip.fps) for way in ways), key=partial(_cost, reaction.model, there))
     doubt = f"Where '{action.name}' takes over it is {100.0 * off:.0f} cm off. Choose an action that begins like that."
     if roll.over:
         doubt = f"The body lies the other way up than '{action.name}' begins: it rolls over first. Add one that fits."
@@ -153,6 +154,11 @@ def _rolls(then: HandOver, roll: Roll, there: tuple[Array, Array], fps: float) -
     longer = max(then.seconds, HALF_TURN * abs(roll.angle) / np.pi)
     waits = float(np.ceil(BEGINS * longer * fps) / fps)
     return replace(then, roll=roll, position=then.position + roll.far(there, then.ground), seconds=longer, waits=waits)
+
+
+def _cost(model: Model, there: tuple[Array, Array], then: HandOver) -> float:
+    """[m] how high the base gets as it rolls, and a little for how far."""
+    return _height(model, there, then) + LOWER * abs(then.roll.angle) / np.pi
 
 
 def _height(model: Model, there: tuple[Array, Array], then: HandOver) -> float:

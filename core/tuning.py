@@ -34,7 +34,7 @@ class Tone(NamedTuple):
     damping: Array
 
     def times(self, part: Array) -> "Tone":
-        """Where a part of it is left, of shape (K, n) or (K, 1)."""
+        """A part of it, (K, n) or (K, 1), on the pull; damping goes with its root, so that damping ratios stay."""
         return Tone(part * self.pull, np.sqrt(part) * self.damping)
 
 

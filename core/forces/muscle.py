@@ -48,7 +48,7 @@ class Muscle:
         """For steps (K,) of these lengths [s]."""
         tone = np.broadcast_to(self.tone, self.feed_forward.shape[:2])
         root = np.sqrt(tone)
-        damped = root if self.damped is None else self.damped
+        damped = root if self.damped is None else np.broadcast_to(self.damped, tone.shape)
         late, inert, drag, _ = taken(kicks[:, None], damped * self.rate, root * self.pace)
         tone, damped, late, inert, drag = (x[..., None, None] for x in (tone, damped, late, inert, damped * drag))
         K, D = self.stiffness[..., :3, :3], self.damping[..., :3, :3]

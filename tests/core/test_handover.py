@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import limp, touch
+from core import handover, limp, touch
 from core.handover import PAUSE, hand_over, match, repeated
 from core.progress import run
 from core.react import react
@@ -201,6 +201,18 @@ def test_a_body_that_lies_the_other_way_up_rolls_on_the_floor(actor, clip, falle
     assert np.linalg.norm(np.diff(p[rises], axis=0), axis=-1).max() * clip.fps < 1.4 * fastest, (
         "it goes over as it rises"
     )
+
+
+@pytest.mark.parametrize("gain, longer", [(0.001, False), (0.1, True)])
+def test_a_body_rolls_the_longer_way_only_where_that_is_clearly_lower(
+    actor, clip, fallen, other_side, monkeypatch, gain, longer
+):
+    """Of 160 degrees and 200: a millimetre is chance, a decimetre an arm."""
+    whole, of = np.radians(160.0), Roll.of
+    monkeypatch.setattr(Roll, "of", lambda *args: replace(of(*args), angle=whole))
+    monkeypatch.setattr(handover, "_height", lambda model, there, then: 0.3 - gain * (abs(then.roll.angle) > whole))
+    up = hand_over(fallen, clip, [other_side], SECONDS, 0.0)
+    assert np.degrees(up.then.roll.angle) == pytest.approx(-200.0 if longer else 160.0)
 
 
 def test_a_body_is_laid_on_what_it_lies_on(rng):

@@ -156,3 +156,21 @@ def test_a_muscle_over_time_swings_as_the_equation_of_its_number_does(tone, damp
     start = State(exp(np.array([[0.0, 0.0, 0.6]])), np.zeros((1, 3)), twist)
     runs = simulate(model, standing(model, steps, h), [muscle], np.zeros(3), Run(0, start))
     np.testing.assert_allclose([log(run.state.rotation)[0, 2] for run in runs], wanted, atol=2e-4)
+
+
+def test_one_factor_for_all_muscles_is_that_of_each(rng):
+    """On the pull and on the damping, of what turns and of what travels."""
+    D = rng.uniform(0.5, 1.0, (3, 1, 1)) * np.eye(6)
+    rate, kicks, bodies = rng.uniform(1.0, 9.0, 3), np.full(2, 0.01), slice(1, 3)
+    tone, damped = np.array([[0.3], [0.5]]), np.array([[1.0], [0.7]])
+
+    def parts(*factors):
+        pull, drag = factors
+        still = np.zeros(3), np.zeros((2, 3, 6))
+        muscle = Muscle(40.0 * D, D, pull, np.full(3, np.inf), *still, rate, 3.0 * rate, damped=drag)
+        return vars(muscle._taken(kicks, bodies))
+
+    one, each = parts(tone, damped), parts(np.tile(tone, 3), np.tile(damped, 3))
+    np.testing.assert_allclose(one["damper"], damped[..., None, None] * D[:, :3, :3])
+    for name, value in each.items():
+        np.testing.assert_array_equal(one[name], value)
