@@ -98,6 +98,8 @@ class Body:
         """Generator of the Posed of a reaction.  clip, channels: at the keyed frames.  excluded: bones that the user
         leaves out of the simulation.  lead: a `leading.Lead`."""
         _, bones, _ = controls.watched(self.anatomy, self.skeleton.names)
+        contested = self._contested(armature)
+        astray = {*contested, *self.unreached}  # others go with the simulation though they take no part in it
         q, p = mapping.armature_poses(actor, clip, *reaction.poses(clip))
         return posing.pose(
             context,
@@ -107,8 +109,8 @@ class Body:
             channels,
             (clip.rotation[:, bones], clip.position[:, bones]),
             (q[:, bones], p[:, bones]),
-            self._contested(armature),
-            self._below([name for name in excluded if name in self.owners]),
+            contested,
+            self._below([name for name in excluded if name in astray]),
             lead,
         )
 

@@ -11,6 +11,7 @@ from bl_ext.user_default.parametric_dynamics.blender_addon import (
     controls_panel,
     demo_character,
     layer_keys,
+    mapping,
     sampling,
 )
 from bl_ext.user_default.parametric_dynamics.blender_addon import job as jobs
@@ -357,6 +358,20 @@ def test_a_head_that_a_constraint_turns_is_refused_with_it_or_may_be_left_out(fr
         axis = matrix[:, :3, 1] / np.linalg.norm(matrix[:, :3, 1], axis=-1, keepdims=True)
         away = np.linalg.norm(np.cross(axis, to / np.linalg.norm(to, axis=-1, keepdims=True)), axis=-1)
         assert np.degrees(away.max()) < 0.1
+
+
+def test_what_hangs_on_a_bone_that_is_left_out_is_posed_as_ever(puppet):
+    """Left out, a bone that its control moves has the clip's turn on what it hangs on, and a simulated arm on it."""
+    hit = situation.named("shoulder_front").with_changes(envelope=BRIEF)
+    job = jobs.read(bpy.context, puppet, hit, settings={"clavicle.L": {"simulated": False}})
+    reaction = progress.run(job.solve())
+    shot = jobs.pick(job.clip, job.keyed)
+    _, heads = mapping.armature_poses(job.actor, shot, *reaction.poses(shot))
+    job.write(bpy.context, reaction)
+    arm = ["clavicle.L", "upper_arm.L", "forearm.L", "hand.L"]
+    rows = [job.actor.skeleton.names.index(bone) for bone in arm]
+    assert job.warnings == [] and reaction.peaks()["forearm.L"] > 5.0
+    assert np.linalg.norm(shown(puppet, arm, job.frames)[..., :3, 3] - heads[:, rows], axis=-1).max() < SHIFT
 
 
 def test_what_a_constraint_moves_is_told_though_others_make_up_for_it(fresh_scene):
