@@ -63,7 +63,7 @@ def drive(
                 continue
             reference, runs = reference.until(count), runs[: count + 1]
         else:
-            halvings = pace.relaxed(runs, h, halvings, float(reference.times[-1]))
+            halvings = pace.relaxed(runs, halvings, float(reference.times[-1]))
         parts.append(Stretch(reference, runs))
         if watch is not None:
             watch(stage, parts[-1], solver)

@@ -60,15 +60,15 @@ def bent(turn, **more):
 
 def test_a_joint_that_turns_suddenly_gets_finer_steps():
     """A turn that differs by 0.03 rad from that of the step before is too much; in half the step it is a quarter.  Of
-    0.8 rad it is less than a twentieth, of 0.7 more."""
+    0.8 rad it is less than a twenty-fifth, of 0.7 more."""
     pace = Pace.returning([], 0)
     sudden, calm = bent(0.03), bent(0.002)
     assert pace.repeats(sudden, SUBSTEP) and not pace.repeats(sudden, 0.5 * SUBSTEP)
     assert not pace.repeats(calm, SUBSTEP)
     assert not pace.repeats(bent(0.03, turned=0.8), SUBSTEP) and pace.repeats(bent(0.03, turned=0.7), SUBSTEP)
     later = 10.0  # where steps may be long
-    assert pace.relaxed([sudden], 0.5 * SUBSTEP, 1, later) == 1
-    assert pace.relaxed([calm], SUBSTEP, 0, later) == pace.relaxed([], SUBSTEP, 0, later)
+    assert pace.relaxed([sudden], 1, later) == 1
+    assert pace.relaxed([calm], 0, later) == pace.relaxed([], 0, later) == 0
 
 
 def test_what_went_well_counts_where_a_later_sub_step_is_too_long():
