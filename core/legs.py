@@ -16,8 +16,11 @@ STEEP = np.sqrt(0.5)  # sine of the angle of feet that stand on their toes
 
 @lru_cache(maxsize=8)
 def legs(actor: Actor) -> tuple[Limb, ...]:
-    """Those that end in feet."""
+    """Those that end in feet, or in hands that stand beside these.  A bust has none, though for want of feet its
+    `soles` are the ends of its arms."""
     figure = verdict.figure_of(actor)
+    if not len(figure.having("foot")):
+        return ()
     feet = figure.bodies[np.unique(ground.soles(figure).foot)]
     return tuple(limb for foot in feet if (limb := _limb(actor, int(foot))) is not None)
 

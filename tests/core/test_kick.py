@@ -20,7 +20,7 @@ from core.rotation import rotate
 from core.situation import named
 from core.stage import Stage
 
-from .figures import DOG, build
+from .figures import DOG, HUMAN, build
 from .test_hanging import told
 from .test_react import actor_of, clip_of, standing
 from .trees import motion, tree
@@ -113,6 +113,19 @@ def test_an_animals_level_trunk_takes_the_blow_for_which_velocities_stand():
     printed = table.with_changes(bones=MappingProxyType({"Spine2": own}))
     as_printed = Stage(actor_of(dog), clip, [(printed, Hit(25.0))], {}, {})
     assert as_printed.posed and as_printed.base < 0 and len(as_printed.kicks) == 1
+
+
+def test_arms_of_a_bust_are_no_forelegs():
+    """It has no legs, yet hangs its arms: a table for humans is meant for it as printed, and of a blow on a shoulder it
+    takes what a human does."""
+    bust = build({name: of for name, of in HUMAN.items() if not name.startswith(("thigh", "shin", "foot", "toe"))})
+    actor, clip, human = actor_of(bust), standing(bust), build()
+    table = held("chest_front", Envelope(0.1, 0.1, 2.5, "hold", 0.15))
+    stage = Stage(actor, clip, [(table, Hit(25.0))], {}, {})
+    assert stage.posed and not stage.pulses and not stage.warnings and not arms.forelegs(actor)
+    blow = [(named("shoulder_front"), Hit(25.0))]
+    own, theirs = (Stage(actor_of(body), standing(body), blow, {}, {}).given[0] for body in (bust, human))
+    assert np.linalg.norm(own) == pytest.approx(np.linalg.norm(theirs), rel=1e-6)
 
 
 def test_velocities_that_the_user_gives_an_animals_bones_are_meant_for_it():
