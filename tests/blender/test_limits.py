@@ -201,7 +201,7 @@ TIGHT, CUT = ("neck", "head", "spine.03"), "upper_arm.L"  # the walk keeps to th
 def struck(armature):
     """(job, worst difference [deg] of what Blender shows from what was simulated) of a heavy blow, applied."""
     situation = named("chest_back").with_changes(**SHORT)
-    job = jobs.read(bpy.context, armature, situation, jobs.Hit(8.0, impulse=70.0))
+    job = jobs.read(bpy.context, armature, situation, jobs.Hit(8.0, impulse=75.0))
     reaction = run(job.solve())
     job.write(bpy.context, reaction)
     clip = jobs.pick(job.clip, job.keyed)
