@@ -48,6 +48,8 @@ def require(armature):
     text = "Armature '{}' has no animation. Give it an action that moves, or choose another."
     if data is not None and data.action is None and nla.strips_of(data.nla_tracks):
         text = "Nothing plays on armature '{}'. Unmute one of its NLA tracks, or give it an action that moves."
+        if not data.use_nla:
+            text = "The NLA of armature '{}' is switched off. Switch it on beside its name in the NLA editor."
     raise ClipError(text.format(armature.name))
 
 

@@ -411,6 +411,9 @@ def test_muted_tracks_are_told_as_what_does_not_play(demo):
     track.mute = True
     with pytest.raises(RuntimeError, match="Nothing plays on armature '.*'. Unmute one of its NLA tracks"):
         OPS.apply_hit_reaction()
+    track.mute = demo.animation_data.use_nla = False
+    with pytest.raises(RuntimeError, match="The NLA of armature '.*' is switched off. Switch it on"):
+        OPS.apply_hit_reaction()
 
 
 @pytest.mark.parametrize("inherits", ["FULL", "AVERAGE"])
