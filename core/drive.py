@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .errors import SimulationError
-from .pace import Pace
+from .pace import RECENT, Pace
 from .reference import Reference
 from .rotation import Array
 from .simulate import Forward, Run, simulate
@@ -37,7 +37,8 @@ def drive(
 ) -> Generator[float, None, list[Stretch]]:
     """Simulate from the first blow to the end [s]; yields progress 0..1, returns what was simulated.
 
-    done: whether the simulation may end after a stretch; gets it and how often the next one's sub-step is halved.
+    done: whether the simulation may end after a stretch; gets it and how often the next one's sub-step is halved.  It
+    is asked of long ones alone: in a few sub-steps a swing that passes its clip looks as if it rested there.
     """
     parts: list[Stretch] = []
     now, halvings, before, arrived = stage.start, pace.finer, None, None
@@ -63,13 +64,14 @@ def drive(
                 continue
             reference, runs = reference.until(count), runs[: count + 1]
         else:
-            halvings = pace.relaxed(runs, halvings, float(reference.times[-1]))
+            longer = SUBSTEP * 0.5 ** (halvings - 1)  # not twice this one, which a blow may have cut short
+            halvings = pace.relaxed(runs, longer, halvings, float(reference.times[-1]))
         parts.append(Stretch(reference, runs))
         if watch is not None:
             watch(stage, parts[-1], solver)
         arrived, before = runs[-1], h
         now = float(reference.times[-1])
-        if done(parts[-1], halvings):
+        if count >= RECENT and done(parts[-1], halvings):
             break
     return parts
 

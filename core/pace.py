@@ -99,9 +99,8 @@ class Pace:
         last = min((now - blow.start - blow.contact for blow in begun), default=0.0)
         return self.finer - sum(last >= moment - 1e-6 for moment in self.tail)
 
-    def relaxed(self, runs: Sequence[Run], halvings: int, now: float) -> int:
+    def relaxed(self, runs: Sequence[Run], longer: float, halvings: int, now: float) -> int:
         """Halvings for the stretch that begins now: one less where the runs of the last one, halved so often, allow
-        it."""
-        longer = SUBSTEP * 0.5 ** (halvings - 1)  # not twice those of the last one, which a blow may have cut short
+        the longer sub-steps [s] that come of it."""
         calm = halvings > self.least(now) and not any(self.too_fast(run, longer) for run in runs[-RECENT:])
         return halvings - 1 if calm else halvings

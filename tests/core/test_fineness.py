@@ -67,8 +67,8 @@ def test_a_joint_that_turns_suddenly_gets_finer_steps():
     assert not pace.repeats(calm, SUBSTEP)
     assert not pace.repeats(bent(0.03, turned=0.8), SUBSTEP) and pace.repeats(bent(0.03, turned=0.7), SUBSTEP)
     later = 10.0  # where steps may be long
-    assert pace.relaxed([sudden], 1, later) == 1
-    assert pace.relaxed([calm], 0, later) == pace.relaxed([], 0, later) == 0
+    assert pace.relaxed([sudden], SUBSTEP, 1, later) == 1
+    assert pace.relaxed([calm], SUBSTEP, 1, later) == 0
 
 
 def test_what_went_well_counts_where_a_later_sub_step_is_too_long():

@@ -61,6 +61,20 @@ def test_steps_get_shorter_at_the_blow_and_longer_afterwards(figure):
     assert late[: -pace.STRETCH] == pytest.approx(1 / 30, abs=1e-6) and 0.9 / 30 < late.min() < late.max() < 1.001 / 30
 
 
+def test_a_few_sub_steps_do_not_say_that_a_body_rests(figure, monkeypatch):
+    """Nobody is asked about those that are finer for a while."""
+    all_, asked = [], []
+
+    def asking(stage, end, rule, solver, done, watch):
+        return module.drive(stage, end, rule, solver, lambda last, _: asked.append(len(last.runs)), watch)
+
+    monkeypatch.setattr("core.react.drive", asking)
+    hit = named("chest_front").with_changes(envelope=LONG), Hit(25.0, impulse=200.0)
+    run(react(*figure, *hit, watch=lambda stage, part, solver: all_.append(len(part.runs))))
+    assert min(all_) <= pace.SPELL + 1 < pace.RECENT < min(asked)
+    assert asked == [count for count in all_ if count > pace.RECENT]
+
+
 def test_stretches_end_where_steps_may_be_longer_and_where_all_ends():
     """A contact of 0.12 s has 29 sub-steps of 1/240 s, in two stretches; 0.1 s less than a second later it goes on at
     1/120 s until there, in one.  Those that are finer than they have to be are a few.  The pose that is held in the end
