@@ -12,8 +12,9 @@ import numpy as np
 from .rotation import Array
 
 FINE = 0.8  # [rad] most w h of a muscle in a sub-step
-UNDAMPED = 0.05  # damping ratio below which a muscle rings on: its phase, hence its peaks, needs half the sub-step
+RINGS = 0.2  # damping ratio below which a muscle rings on: its phase, hence its peaks, needs half the sub-step
 BRAKED = 8.0  # damping ratio above which a muscle holds its limb still in a step, and gives way to others in the next
+UNDAMPED = 0.05  # damping ratio that muscles have at least where a body is heavy
 HEAVY = 0.3  # times all other mass: more than any part of a human body, whose chest has 0.27
 LOOSE = 0.06  # [Hz] frequency times damping ratio below which a body whips about a heavy bone
 
@@ -26,7 +27,7 @@ def halvings(frequency: float, h: float) -> int:
 
 def fastest(frequency: Array, ratio: Array) -> float:
     """The frequency [Hz] for which sub-steps are chosen, of muscles (n,) with these damping ratios."""
-    apart = (ratio < UNDAMPED) | (ratio > BRAKED) & np.isfinite(ratio)
+    apart = (ratio < RINGS) | (ratio > BRAKED) & np.isfinite(ratio)
     return float(np.max(np.where(apart, 2.0, 1.0) * frequency, initial=0.0))
 
 
