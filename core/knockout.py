@@ -24,7 +24,7 @@ from .roles import base_role
 from .rotation import Array
 from .tuning import brace
 
-TOPPLE, HOLDS = 5.0, 0.9  # [m/s^2] where limbs prop the body up, part of what friction holds that all of it is drawn by
+TOPPLE, HOLDS = 5.0, 0.9  # [m/s^2] where limbs prop the body up, and of what friction holds, all of it: chosen
 PROPPED, THICK = (0.05, 0.15), 0.1  # [m] above where it would lie: what lies still, what stands; of what has no skin
 STANDS, LASTS = (0.3, 0.8), (2.0, 2.5)  # [s] after the blow, in which that sets in, and ends
 STILL, SLOWING = 0.03, 0.3  # [m/s] of every point of the surface, from where on motion fades in so many [s]

@@ -29,7 +29,7 @@ STRETCHED = (*ALONG, "spine", "neck", "head", "clavicle", "hand")  # what is str
 BALL = {"upper_arm": (95.0, 85.0, 80.0), "thigh": (55.0, 50.0, 45.0)}
 FOLDED: Ranges = {"foot": (35.0,)}  # about how it stood [deg]
 CROUCHED: Ranges = {"shin": (-2.0, 100.0)}  # of other figures, calf on thigh
-BEARS, FLESH = 0.15, 0.05  # [rad] within which ankles hold a body's weight, and the time of their dampers [s]
+BEARS, FLESH = 0.15, 0.05  # [rad] within which ankles hold a body's weight, and their dampers' time [s]: chosen
 STANDING = (60.0, 35.0, 35.0)  # of other figures' limbs, about how they stand
 
 

@@ -17,7 +17,7 @@ from .stage import HALVINGS, SUBSTEP
 
 STRETCH, RECENT = 24, 12  # sub-steps simulated with one length, and those of them that tell how it goes on
 SPELL, BACK = 8, 2  # sub-steps that are finer at a time, and those that are taken back where they turn out too long
-BEND = 0.04  # of the largest turn so far: most by which a joint's turn off the clip differs from that before
+BEND = 0.04  # of the largest turn so far: most by which a joint's turn off the clip differs from that before: chosen
 LARGE = 0.22  # [rad] that a turn is taken for which is smaller: what it is off by then is not to be seen
 FINEST = SUBSTEP * 0.5**HALVINGS - 1e-9  # [s] for turns that are too fast
 LAST_RESORT = FINEST / 8.0  # [s] where all else breaks down

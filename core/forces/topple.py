@@ -23,7 +23,7 @@ ALONG, ASIDE = 0.05, 0.01  # [m] by which the support may end later where the bl
 TURN = np.linspace(0.0, 2.0 * np.pi, 32, endpoint=False)
 AROUND = np.stack((np.cos(TURN), np.sin(TURN), 0.0 * TURN), axis=-1)
 CLOSE = 0.01  # [m] by which ways differ of which none is preferred
-AGREE = 0.3  # length of their mean from which on they agree on a way
+AGREE = 0.3  # length of their mean from which on they agree on a way: chosen
 
 
 @dataclass(frozen=True, eq=False)
