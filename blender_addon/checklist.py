@@ -63,10 +63,10 @@ def _pose(armature):
 
 
 def _clip(context, armature):
-    found = source.of(armature) if armature.animation_data is not None else None
+    found = source.of(armature)
     if found is None:
-        text = "Nothing plays on the armature."
-        return Item("clip", REFUSE, text, "Give it an action that moves; to a command, name --action or --clip.")
+        text, cure = source.lacking(armature)
+        return Item("clip", REFUSE, text, cure + " To a command, name --action or --clip.")
     seconds = (found.end - found.start) / timing.rate(context.scene)
     where = "'{}', frames {:g} to {:g}, {:.2f} s".format(found.action, found.start, found.end, seconds)
     if not _moves_bones(armature, found):

@@ -39,18 +39,24 @@ def of(armature):
 def require(armature):
     """The Source in force; ClipError, with the cure, for an armature without one."""
     found = of(armature)
-    if found is not None:
-        return found
-    data = armature.animation_data
+    if found is None:
+        raise ClipError(" ".join(lacking(armature)))
+    return found
+
+
+def lacking(armature):
+    """(why, what to do) of an armature without a Source."""
+    data, name = armature.animation_data, armature.name
     if data is not None and data.action is not None and actions.LAYERED and data.action_slot is None:
-        text = "Armature '{}' plays no slot of its action '{}'. Choose one beside the action's name."
-        raise ClipError(text.format(armature.name, data.action.name))
-    text = "Armature '{}' has no animation. Give it an action that moves, or choose another."
-    if data is not None and data.action is None and nla.strips_of(data.nla_tracks):
-        text = "Nothing plays on armature '{}'. Unmute one of its NLA tracks, or give it an action that moves."
-        if not data.use_nla:
-            text = "The NLA of armature '{}' is switched off. Switch it on beside its name in the NLA editor."
-    raise ClipError(text.format(armature.name))
+        text = "Armature '{}' plays no slot of its action '{}'."
+        return text.format(name, data.action.name), "Choose one beside the action's name."
+    if data is None or data.action is not None or not nla.strips_of(data.nla_tracks):
+        return "Armature '{}' has no animation.".format(name), "Give it an action that moves, or choose another."
+    if not data.use_nla:
+        text, cure = "The NLA of armature '{}' is switched off.", "Switch it on beside its name in the NLA editor."
+    else:
+        text, cure = "Nothing plays on armature '{}'.", "Unmute one of its NLA tracks, or give it an action that moves."
+    return text.format(name), cure
 
 
 def begins(armature, found):

@@ -75,6 +75,13 @@ def clipless(rig):
     rig.animation_data_clear()
 
 
+def silenced(rig):
+    action, rig.animation_data.action = rig.animation_data.action, None
+    track = rig.animation_data.nla_tracks.new()
+    track.strips.new("Walk", 1, action)
+    track.mute = True
+
+
 def foreign_clip(rig):
     rig.animation_data.action = action = bpy.data.actions.new("Door")
     rig.keyframe_insert("location", frame=1)
@@ -98,19 +105,20 @@ def meshless(_rig):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "name", "state"),
+    ("spoil", "name", "state", "cure"),
     [
-        (clipless, "clip", checklist.REFUSE),
-        (foreign_clip, "clip", checklist.WARN),
-        (uneven, "scale", checklist.WARN),
-        (flat, "scale", checklist.REFUSE),
-        (meshless, "masses", checklist.WARN),
+        (clipless, "clip", checklist.REFUSE, "Give it an action"),
+        (silenced, "clip", checklist.REFUSE, "Unmute one of its NLA tracks"),
+        (foreign_clip, "clip", checklist.WARN, "Choose an action"),
+        (uneven, "scale", checklist.WARN, ""),
+        (flat, "scale", checklist.REFUSE, ""),
+        (meshless, "masses", checklist.WARN, ""),
     ],
 )
-def test_what_has_no_button_says_what_to_do(demo, spoil, name, state):
+def test_what_has_no_button_says_what_to_do(demo, spoil, name, state, cure):
     spoil(demo)
     found = item(demo, name)
-    assert found.state == state and found.cure.endswith(".") and not found.button
+    assert found.state == state and found.cure.startswith(cure) and found.cure.endswith(".") and not found.button
 
 
 def test_hints_of_reactions_are_listed(demo):
