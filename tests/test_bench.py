@@ -69,16 +69,22 @@ def test_a_worker_answers_and_a_broken_one_says_why(tmp_path):
     code = "from bench import clock; clock.serve({'nothing': clock.Task(lambda: None)}, {'n': 1})"
     worker = benchmark.Worker("w", [sys.executable, "-c", code])
     assert (worker.tasks, worker.facts) == (["nothing"], {"n": 1})
-    assert 0.0 < worker.sample("nothing") < 1e-3
+    assert worker.sample("nothing") > 0.0
     with pytest.raises(benchmark.host.BuildError, match="KeyError: 'unknown'"):
         worker.sample("unknown")
     worker.close()
 
 
-def test_preparing_is_not_timed():
-    spent = []
-    task = clock.Task(lambda: None, lambda: spent.extend(range(200_000)), once=True)
-    assert task.sample() < 1e-4 and spent
+def test_preparing_is_not_timed(monkeypatch):
+    now = [0.0]
+
+    def takes(seconds):
+        now[0] += seconds
+
+    monkeypatch.setattr(clock.time, "perf_counter", lambda: now[0])
+    once = clock.Task(lambda: takes(1.0), lambda: takes(100.0), once=True)
+    repeated = clock.Task(lambda: takes(0.5), lambda: takes(100.0), repeats=10)
+    assert (once.sample(), repeated.sample()) == (1.0, 0.05)
 
 
 @pytest.mark.parametrize("count", trees.SIZES)
