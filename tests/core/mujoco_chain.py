@@ -10,11 +10,11 @@ from core.model import State
 from core.rotation import cross, multiply, to_matrix
 
 
-def _numbers(values):
+def numbers(values):
     return " ".join(repr(float(x)) for x in np.ravel(values))
 
 
-def _inertial(body):
+def inertial(body):
     """MuJoCo wants centre of mass and moments about it; body is a spatial inertia (6, 6) at the origin."""
     if body[5, 5] == 0.0:
         return ""
@@ -22,7 +22,7 @@ def _inertial(body):
     about = body[:3, :3] + mass * (c @ c)
     full = about[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
     com = [c[2, 1], c[0, 2], c[1, 0]]
-    return f'<inertial pos="{_numbers(com)}" mass="{_numbers(mass)}" fullinertia="{_numbers(full)}"/>'
+    return f'<inertial pos="{numbers(com)}" mass="{numbers(mass)}" fullinertia="{numbers(full)}"/>'
 
 
 TOUCH = 'friction="{} 0 0" solref="0.01 1" condim="3"'  # sinks millimetres, comes up within hundredths of a second
@@ -36,25 +36,25 @@ def build(model, rest, gravity, stiffness, damping, timestep, floor=None):
     """
 
     def joint(i):
-        ball = f'<joint type="ball" stiffness="{_numbers(stiffness[i])}" damping="{_numbers(damping[i])}"/>'
+        ball = f'<joint type="ball" stiffness="{numbers(stiffness[i])}" damping="{numbers(damping[i])}"/>'
         return {0: "", 3: ball, 6: "<freejoint/>"}[len(model.joints[i])]
 
     def points(i):
         if floor is None:
             return ""
         shape = f'<geom type="sphere" size="1e-4" mass="0" contype="1" conaffinity="0" {TOUCH.format(floor[1])}'
-        return "".join(f'{shape} pos="{_numbers(at)}"/>' for at in floor[3][floor[2] == i])
+        return "".join(f'{shape} pos="{numbers(at)}"/>' for at in floor[3][floor[2] == i])
 
     def body(i):
         sons = "".join(body(s) for s in np.flatnonzero(model.parent == i))
-        place = f'pos="{_numbers(rest.position[i])}" quat="{_numbers(rest.rotation[i])}"'
-        return f'<body name="{model.names[i]}" {place}>{_inertial(model.inertia[i])}{joint(i)}{points(i)}{sons}</body>'
+        place = f'pos="{numbers(rest.position[i])}" quat="{numbers(rest.rotation[i])}"'
+        return f'<body name="{model.names[i]}" {place}>{inertial(model.inertia[i])}{joint(i)}{points(i)}{sons}</body>'
 
     plane = (
         "" if floor is None else f'<geom type="plane" size="9 9 1" pos="0 0 {floor[0]!r}" conaffinity="1" contype="0"/>'
     )
     roots = plane + "".join(body(i) for i in np.flatnonzero(model.parent < 0))
-    option = f'<option timestep="{timestep!r}" gravity="{_numbers(gravity)}" integrator="RK4"/>'
+    option = f'<option timestep="{timestep!r}" gravity="{numbers(gravity)}" integrator="RK4"/>'
     return mujoco.MjModel.from_xml_string(f"<mujoco>{option}<worldbody>{roots}</worldbody></mujoco>")
 
 
