@@ -12,7 +12,8 @@ from .collide import Capsules
 from .contact import MARGIN
 from .step import Step
 
-BONE = 0.8  # part of two radii after which bone would be on bone; chosen so that a waving arm that is hit stays good
+BONE = 0.8  # part of the thinner one's thickness after which bone would be on bone: a limb's own flesh, and as much
+# of what it sinks into; chosen so that a waving arm that is hit stays good
 FASTEST = 0.5  # [rad] of an oscillation in a sub-step, and part of its speed that it may lose; stable below 2
 
 
@@ -65,8 +66,8 @@ class Flesh:
     @cached_property
     def _thick(self) -> tuple[Array, Array]:
         """(P,) how deep pairs are in each other where bone would be on bone, and the radius of the thinner one [m]."""
-        radii = self.capsules.radius[self.pairs]
-        return BONE * radii.sum(axis=1), radii.min(axis=1)
+        thin = self.capsules.radius[self.pairs].min(axis=1)
+        return BONE * 2.0 * thin, thin
 
     @cached_property
     def _reach(self) -> Array:

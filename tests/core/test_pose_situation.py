@@ -146,7 +146,7 @@ def test_wrong_files_are_refused_by_name(text, named, tmp_path):
 def test_the_library_composes_parts_and_means():
     punch, push = situation.named("head_punch"), situation.named("head_push")
     assert punch.name == "Head, punch" and punch.hit == push.hit == ("head",)
-    assert punch.impulse == pytest.approx(0.3 * 17.0) and punch.gain == 2.0 and push.contact > punch.contact
+    assert punch.impulse == pytest.approx(0.36 * 17.0) and punch.gain == 2.0 and push.contact > punch.contact
     assert punch.frequency == situation.named("chest_front").frequency  # one parameter set
     bipeds, beasts = set(library.names("biped")), set(library.names("quadruped"))
     assert len(bipeds) == 8 * 4 and len(beasts) == 4 * 4 and bipeds | beasts == set(library.names())
