@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import legs, struck, tuning
+from . import legs, tuning
 from .actor import Actor
 from .blows import Hit
 from .flesh import ARM
@@ -24,7 +24,7 @@ LEVEL = (
 def forelegs(actor: Actor) -> set[int]:
     """Bodies of arms on which a figure stands."""
     limbs = [limb for limb in legs.legs(actor) if base_role(actor.roles[limb.end]) == "hand"]
-    return {i for limb in limbs for i in struck.bodies(actor, limb)}
+    return legs.bodies(actor, *limbs)
 
 
 def on_all_fours(

@@ -67,8 +67,9 @@ class Hanging(Stage):
         settings: Mapping[str, Mapping[str, Any]],
         arms: np.ndarray,
         deviation: Deviation,
+        swings: Array,
     ) -> None:
-        self.arms, self.deviation = arms, deviation
+        self.arms, self.deviation, self.swings = arms, deviation, swings
         tense = [(s.with_changes(drive="velocities", tone=1.0, tone_curve=()), hit) for s, hit in hits]
         super().__init__(actor, clip, tense, settings, {})
         self.own = to_joints(self.model, *actor.canonical(clip))
@@ -85,6 +86,10 @@ class Hanging(Stage):
     def holds(self) -> bool:
         """Not here: nothing hangs on arms."""
         return False
+
+    def _tension(self) -> Array:
+        """What the clip swings; not what the blow makes of it."""
+        return self.swings
 
     def followed(self, samples: Array, rotation: Array, position: Array) -> tuple[Array, tuple[Array, Array]]:
         """The clip with what leads the other bodies off it."""
@@ -111,7 +116,7 @@ def hang(stage: Stage, clip: Clip, deviation: Deviation) -> Generator[float, Non
     if not stage.hanging.any():
         return None
     hits = [(blow.situation, blow.hit) for blow in stage.blows]
-    stage = Hanging(stage.actor, clip, hits, stage.user, stage.hanging, deviation)
+    stage = Hanging(stage.actor, clip, hits, stage.user, stage.hanging, deviation, stage.tense)
     end = max(blow.end for blow in stage.blows)
     pace = Pace.returning(stage.blows, stage.finer)
     parts = yield from drive(stage, end, pace, forward, lambda *_: False)

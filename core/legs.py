@@ -38,6 +38,15 @@ def _limb(actor: Actor, foot: int) -> Limb | None:
     return Limb(upper, lower, foot, actor.hinge_axis(lower))
 
 
+def bodies(actor: Actor, *limbs: Limb) -> set[int]:
+    """Those of legs, from thigh to toes."""
+    found = {limb.upper for limb in limbs}
+    for i, up in enumerate(actor.parent):  # parents stand before their children
+        if int(up) in found:
+            found.add(i)
+    return found
+
+
 def parties(roles: list[str]) -> tuple[tuple[int, ...], ...]:
     """Legs by party, from the roles of their feet."""
     diagonal = {"foot.L": 0, "hand.R": 0, "foot.R": 1, "hand.L": 1}

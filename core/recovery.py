@@ -13,6 +13,7 @@ from .actor import Actor
 from .blows import Blow
 from .footing import Footing
 from .forces import Pulse
+from .legs import bodies
 from .plan import Plan, Span
 from .rotation import Array
 from .skeleton import Clip
@@ -111,7 +112,7 @@ def _leant(actor: Actor, found: Stance, pulse: Pulse) -> float:
     """Part of a pulse that a foot on the ground would take, by the lever."""
     k = min(int(np.searchsorted(found.times, pulse.start - 1e-6)), len(found.times) - 1)
     for i, limb in enumerate(found.limbs):
-        if pulse.body in struck.bodies(actor, limb) and found.down[k, i]:
+        if pulse.body in bodies(actor, limb) and found.down[k, i]:
             axis = actor.axis[pulse.body]
             along = float(np.clip(pulse.point @ axis / max(float(axis @ axis), 1e-12), 0.0, 1.0))
             return {limb.upper: 0.5 * along, limb.lower: 0.5 + 0.5 * along}.get(pulse.body, 1.0)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import accuracy, arms, beneath, casting, flesh, hinges, joint_limits, links, meeting, recovery, tuning
+from . import accuracy, arms, beneath, casting, flesh, hinges, joint_limits, legs, links, meeting, recovery, tuning
 from .actor import Actor
 from .blows import Blow, Hit, land, throttle
 from .cast import cast, told
@@ -23,7 +23,6 @@ from .reference import Reference, build, to_joints, to_world
 from .rotation import Array, conjugate, rotate, to_matrix
 from .situation import BoneSetting, Situation
 from .skeleton import Clip
-from .struck import bodies
 
 SUBSTEP, HALVINGS = 1.0 / 120.0, 5  # [s], and how often it may be halved for accuracy's sake
 COARSE = 0.1  # [s] between the poses at which inertias are averaged
@@ -74,6 +73,7 @@ class Stage:
         self.samples, self.joints = self.followed(clip.times, *to_joints(self.model, q, p))
         self.hinges = hinges.find(actor, self.moving, to_matrix(q), p)
         self.inertia = self._inertia()
+        self.tense = self._tension()
         self.ease = eases(self.model, kinematics(self.model, self._state(self.start)))
         self.flesh = flesh.between(actor, self.model, self.moving)
         self.finer, doubts = self._accuracy()
@@ -99,8 +99,7 @@ class Stage:
         if not self.situation.coupled or any(blow.situation.falls for blow in self.blows):
             return None
         limbs = () if self.footing is None else self.footing.stance.limbs
-        legs = {i for limb in limbs for i in bodies(self.actor, limb)}
-        return beneath.floor(self.actor, self.model, self.blows, times, clip, legs)
+        return beneath.floor(self.actor, self.model, self.blows, times, clip, legs.bodies(self.actor, *limbs))
 
     def seen(self, clip: Clip) -> tuple[Array, Array]:
         """World poses (T, n, 4), (T, n, 3) of the body when the blows land."""
@@ -118,10 +117,16 @@ class Stage:
         kin = kinematics(self.model, State(whole.rotation[:-1], whole.position[:-1], still))
         return tuning.effective_inertia(self.model, kin)
 
+    def _tension(self) -> Array:
+        """(n,) what the clip's own swing asks of muscles."""
+        h = tuning.SWING
+        whole = self.reference(self.start, int(np.ceil((self.blows[0].end - self.start) / h)), h, h)
+        return tuning.tension(self.actor, self.model, whole, self.inertia)
+
     def _accuracy(self) -> tuple[int, list[str]]:
         """How often sub-steps must be halved for the fastest muscle, and what then still is in doubt."""
         since = np.arange(0.0, max(blow.end for blow in self.blows) - self.start, COARSE)
-        springs = tuning.muscles(self.actor, self.situation, self.settings, self.base, since)
+        springs = tuning.muscles(self.actor, self.situation, self.settings, self.base, since, self.tense)
         f, ratio = (np.atleast_2d(values) for values in springs)
         f, ratio = np.where(self.moving, f.max(axis=0), 0.0), np.where(self.moving, ratio.min(axis=0), np.inf)
         mass = self.actor.masses.mass[self.actor.order]
@@ -142,7 +147,7 @@ class Stage:
             return None
         actor, since = self.actor, np.array([blow.start - self.start])
         tone = tuning.tone(actor, [(b.situation, b.struck, np.array([blow.start - b.start])) for b in self.blows])
-        springs = tuning.muscles(actor, self.situation, self.settings, self.base, since)
+        springs = tuning.muscles(actor, self.situation, self.settings, self.base, since, self.tense)
         f, ratio = (np.atleast_2d(values)[0] for values in springs)
         ratio = accuracy.damped(ratio, actor.masses.mass[actor.order], actor.parent)
         K, D = tuning.springs(f, ratio, self.inertia, self.hinges, self.base, led)
@@ -214,7 +219,7 @@ class Stage:
         kin, passing = motions(self.model, reference)
         since = reference.times[:-1] - self.start
         tone, grounded, upright = self._tone(reference.times[:-1])
-        carried = self.inertia, situation, self.settings, self.hinges, self.base, self.footing is not None
+        carried = self.inertia, situation, self.settings, self.hinges, self.base, self.tense, self.footing is not None
         muscle = tuning.muscle(actor, self.model, reference, passing, since, tone, *carried)
         forces: list[Force] = [muscle, *self._limits(reference, kin, upright)]
         if self.footing is not None:

@@ -10,6 +10,7 @@ from .actor import Actor
 from .blows import Blow
 from .forces import Pulse
 from .ik import Limb
+from .legs import bodies
 from .plan import Struck, Sweep
 from .rotation import Array
 from .stance import Stance
@@ -106,12 +107,3 @@ def _freed(found: Stance, since: Array, start: float, ready: float, take: float 
     ready."""
     firm = np.clip(1.0 - (ready - found.times) / min(take, max(ready - start, 1e-3)), 0.0, 1.0)
     return np.where(since > -1e-6, smooth(firm), 1.0)
-
-
-def bodies(actor: Actor, limb: Limb) -> set[int]:
-    """Those of a leg, from thigh to toes."""
-    leg = {limb.upper}
-    for i, up in enumerate(actor.parent):
-        if int(up) in leg:
-            leg.add(i)
-    return leg

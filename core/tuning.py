@@ -11,6 +11,7 @@ from .actor import Actor
 from .dynamics import Kinematics
 from .dynamics.inverse import of_motion
 from .forces import Muscle
+from .forces.world import motions
 from .hinges import Hinges
 from .model import Model
 from .reference import Reference
@@ -24,6 +25,8 @@ LEVEL = {"forearm": 1, "hand": 2, "finger": 3, "shin": 1, "foot": 2, "toe": 3, "
 ROWS = ("neck", "tail", "ear")
 LIGHT = ("head", *ARM)  # what bears nothing, where no limb of it stands
 HINGE_PACE = 2.0 * np.pi * 9.0  # [rad/s] across a hinge's axis
+SWING = 0.08  # [s] over which the torque of a swing counts: what is shorter is a jolt or noise
+TENSE = 3.0  # [1/rad] stiffness of a joint per torque that it bears; chosen: it tells in runs, and not yet in walks
 FOOT_FREQUENCY, FOOT_LEVER = 2.0, 0.1  # planted feet: [Hz] with the whole body's mass, [m] for their turning
 
 
@@ -51,10 +54,17 @@ def effective_inertia(model: Model, kin: Kinematics) -> Array:
 
 
 def muscles(
-    actor: Actor, situation: Situation, settings: list[BoneSetting], base: int, since: Array
+    actor: Actor,
+    situation: Situation,
+    settings: list[BoneSetting],
+    base: int,
+    since: Array,
+    tense: Array | float = 0.0,
 ) -> tuple[Array, Array]:
     """Frequency [Hz] and damping ratio of every body's muscle: (n,), or (K, n) at the K times since the blow [s] where
     they change.
+
+    tense: (n,) times the trunk's that the clip's own swing asks for at least, see `tension`.
 
     From root to tip the `taper` makes limbs tauter joint by joint and damps them as much more: tendons hold a hand more
     than muscles do, and a light hand whips on a wrist that is loose, and trembles on one that swings.  n springs in a
@@ -63,7 +73,7 @@ def muscles(
     taut = situation.taper ** np.array([float(LEVEL.get(base_role(role), 0)) for role in actor.roles])
     firm = np.sqrt(in_a_row(actor.roles))
     every, count = since[:, None], (len(since), len(taut))
-    f = np.broadcast_to(curve.over(situation.frequency, every) * taut * firm, count).copy()
+    f = curve.over(situation.frequency, every) * np.maximum(taut * firm, tense) * np.ones(count)
     slow = curve.over(situation.ratio, every) * np.maximum(taut, 1.0)  # loose limbs are damped no less
     ratio = np.broadcast_to(slow * firm, count).copy()
     if base >= 0:
@@ -73,6 +83,23 @@ def muscles(
             if told is not None:
                 values[:, i] = curve.over(told, since)
     return (f, ratio) if np.ptp(f, axis=0).any() or np.ptp(ratio, axis=0).any() else (f[0], ratio[0])
+
+
+def tension(actor: Actor, model: Model, whole: Reference, inertia: Array) -> Array:
+    """(n,) times the trunk's frequency that muscles of trunk, head and arms have at least, for what the clip swings.
+
+    A joint stiffens in proportion to its torque (Hunter and Kearney 1982).  Muscles for who stands and walks don't hold
+    an arm to a run's way: what is off there keeps on, and meets the thigh that the clip passes.  Legs have their plan.
+    whole: the clip in steps of SWING.  inertia: (n, 6, 6) that joints carry.
+    """
+    _, passing = motions(model, whole)
+    torque = of_motion(model, passing, whole.acceleration, np.zeros(3))[..., :3]
+    bearing = np.isin(np.arange(model.n), list(legs.bodies(actor, *legs.legs(actor))))
+    bodies = np.flatnonzero(~bearing & (inertia[:, 0, 0] > 0.0))
+    pull = np.linalg.solve(inertia[bodies, :3, :3], torque[:, bodies, :, None])[..., 0]
+    pace, out = 2.0 * np.pi * curve.begins(Situation.frequency), np.zeros(model.n)
+    out[bodies] = np.sqrt(TENSE * np.sqrt(np.mean(np.square(pull).sum(axis=-1), axis=0))) / pace
+    return out
 
 
 def in_a_row(roles: Sequence[str]) -> Array:
@@ -93,14 +120,16 @@ def muscle(
     settings: list[BoneSetting],
     hinges: Hinges,
     base: int,
+    tense: Array | float = 0.0,
     led: bool = False,
 ) -> Muscle:
     """Springs of a frequency and a damping ratio about the joint's own inertia; stiff across a hinge's axis.
 
     kin: of the reference's poses and passing twists.  since: (K,) the time since the blow at each step [s].
-    tone: what is left of it then.  led: whether the base travels with the weight, see `forces.Guide`.
+    tone: what is left of it then.  tense: as in `muscles`.  led: whether the base travels with the weight, see
+    `forces.Guide`.
     """
-    f, ratio = muscles(actor, situation, settings, base, since)
+    f, ratio = muscles(actor, situation, settings, base, since, tense)
     ratio = accuracy.damped(ratio, actor.masses.mass[actor.order], actor.parent)
     K, D = springs(f, ratio, inertia, hinges, base, led)
     forward = of_motion(model, kin, reference.acceleration, np.zeros(3))

@@ -1,5 +1,7 @@
 """From an animator's numbers to the simulator's: muscles from root to tip, tone around a blow."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,26 @@ def test_limbs_that_get_looser_are_damped_as_the_trunk_is(skeleton, ratio):
     short = Envelope(0.1, 0.1, 0.3, "continue", 0.4)
     reaction = hit_on(skeleton, "shoulder_back", taper=0.13, frequency=14.0, ratio=ratio, envelope=short)
     assert max(reaction.peaks().values()) < 60.0
+
+
+def test_what_a_clip_swings_hard_is_taut_and_what_it_walks_with_is_as_told(skeleton):
+    """Arms that swing by 0.35 rad once a second are pulled by 9.8 rad/s^2 in the mean square, s times as fast by s^2
+    as much: 3 of that per radian is a spring of 0.86 s Hz."""
+    actor, walk = actor_of(skeleton), clip_of(skeleton, seconds=9.0)
+    arm, hand, thigh, pelvis = (actor.first(role) for role in ("upper_arm.L", "hand.L", "thigh.L", "pelvis"))
+    told = named("chest_front").with_changes(frequency=0.65)
+    for faster in (1.0, 1.4, 2.0, 3.0):
+        clip = replace(walk, fps=faster * walk.fps)
+        stage = Stage(actor, clip, [(named("chest_front"), HIT)], {}, {})
+        asked = 0.86 * faster * np.sinc(tuning.SWING * faster)  # seen at moments so far apart
+        assert stage.tense[arm] * 1.3 == pytest.approx(asked, rel=0.15)  # trunk and forearm swing a little, too
+        assert stage.tense[thigh] == 0.0
+        f, _ = tuning.muscles(actor, stage.situation, stage.settings, stage.base, np.zeros(1), stage.tense)
+        loose, _ = tuning.muscles(actor, told, stage.settings, stage.base, np.zeros(1), stage.tense)
+        plain, _ = tuning.muscles(actor, stage.situation, stage.settings, stage.base, np.zeros(1))
+        assert f[arm] == max(1.3, 1.3 * stage.tense[arm]) and (f[arm] > 1.3) == (faster >= 2.0)
+        assert f[hand] >= plain[hand] and f[pelvis] == plain[pelvis] and f[thigh] == plain[thigh]
+        np.testing.assert_allclose(np.delete(loose, pelvis), 0.5 * np.delete(f, pelvis))
 
 
 def test_tone_falls_most_at_the_blow_and_comes_back(skeleton):
