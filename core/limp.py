@@ -29,7 +29,8 @@ STRETCHED = (*ALONG, "spine", "neck", "head", "clavicle", "hand")  # what is str
 BALL = {"upper_arm": (95.0, 85.0, 80.0), "thigh": (55.0, 50.0, 45.0)}
 FOLDED: Ranges = {"foot": (35.0,)}  # about how it stood [deg]
 CROUCHED: Ranges = {"shin": (-2.0, 100.0)}  # of other figures, calf on thigh
-BEARS, FLESH = 0.15, 0.05  # [rad] within which ankles hold a body's weight, and their dampers' time [s]: chosen
+BEARS = {"foot": 0.15, "shin": 0.3}  # [rad] within which legs' ends hold a body's weight: tendons, and calf on thigh
+FLESH = 0.05  # [s] of their dampers: both chosen
 STANDING = (60.0, 35.0, 35.0)  # of other figures' limbs, about how they stand
 
 
@@ -57,15 +58,16 @@ def limits(
 
 
 def _bearing(actor: Actor, limit: Limit) -> Limit:
-    """With ankles whose ends hold the weight of the body over its shins: what turns about a foot that stands is all
-    else, and ends for a foot of a kilogram let shins fold flat over it."""
-    feet = np.array([base_role(actor.roles[i]) == "foot" for i in limit.bodies], dtype=bool)
+    """With legs' ends that hold the weight of the body over them: what turns about a foot that stands is all else, and
+    stops made for a foot of a kilogram, or a shin of four, let them fold flat."""
+    give = np.array([BEARS.get(base_role(actor.roles[i]), np.inf) for i in limit.bodies])
+    bears = np.isfinite(give)
     weight = float(actor.masses.mass.sum()) * abs(float(actor.gravity[2]))
-    shins = np.linalg.norm(actor.axis[actor.parent[limit.bodies]], axis=-1)
-    stiffness = np.maximum(limit.stiffness, np.where(feet, weight * shins / BEARS, 0.0))
-    damping = np.maximum(limit.damping, np.where(feet, FLESH * stiffness, 0.0))
-    known = limit.swift or unknown(len(feet))
-    swift = replace(known, rate=np.where(feet, np.inf, known.rate), pace=np.where(feet, np.inf, known.pace))
+    over = np.linalg.norm(actor.axis[actor.parent[limit.bodies]], axis=-1)
+    stiffness = np.maximum(limit.stiffness, weight * over / give)
+    damping = np.maximum(limit.damping, np.where(bears, FLESH * stiffness, 0.0))
+    known = limit.swift or unknown(len(bears))
+    swift = replace(known, rate=np.where(bears, np.inf, known.rate), pace=np.where(bears, np.inf, known.pace))
     return replace(limit, stiffness=stiffness, damping=damping, swift=swift)
 
 

@@ -10,7 +10,8 @@ from core.bodies import measure
 from core.dynamics import balance, kinematics
 from core.errors import SituationError
 from core.fall import Falling, fall
-from core.forces import Capsules, Floor, Topple
+from core.forces import Capsules, Floor, Limit, Topple
+from core.forces.limit import torque_function
 from core.knockout import KnockOut
 from core.model import State
 from core.pose import Envelope
@@ -111,6 +112,24 @@ def test_knees_and_elbows_bend_as_they_may(fallen, clip):
     found = hinges.find(fallen.actor, fallen.moving, *(lambda q, p: (to_matrix(q), p))(*fallen.actor.canonical(clip)))
     bend = np.degrees(hinges.bend(fallen.actor, found, R, p))
     assert bend.min() > -20.0 and bend.max() < 170.0
+
+
+def test_knees_of_thin_legs_hold_the_body_over_them(actor, clip):
+    """Eight degrees past the 150 that muscles reach a knee bears half of the body's weight on its thigh held level,
+    however little shin and foot weigh."""
+    skin, names = actor.skeleton.skin, actor.skeleton.names
+    thin = np.isin(skin.owner, [names.index(f"{bone}.{side}") for bone in ("shin", "foot", "toe") for side in "LR"])
+    axis = np.where(skin.vertices[:, :1] > 0.0, 0.1, -0.1) * [1.0, 0.0, 0.0] + skin.vertices * [0.0, 0.0, 1.0]
+    vertices = np.where(thin[:, None], axis + 0.3 * (skin.vertices - axis), skin.vertices)
+    thin = actor_of(replace(actor.skeleton, skin=replace(skin, vertices=vertices)))
+    stage = Falling(thin, clip, [(named("knock_out"), HIT)], {}, {})
+    limit = next(force for force in stage.forces(stage.reference(stage.start, 2, 0.01)) if isinstance(force, Limit))
+    weight = float(thin.masses.mass.sum()) * 9.81
+    for side in "LR":
+        knee = list(limit.bodies).index(thin.first(f"shin.{side}"))
+        free, end = limit.soft * limit.high[1, knee], limit.high[1, knee]
+        torque, *_ = torque_function(end + np.radians(8.0) - free, end - free, limit.stiffness[knee])
+        assert -torque > 0.5 * weight * np.linalg.norm(thin.axis[thin.first(f"thigh.{side}")])
 
 
 def test_shins_do_not_fold_over_feet_that_stand(fallen, clip):
