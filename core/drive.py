@@ -3,13 +3,13 @@
 Where a body turns too far in a sub-step, or a joint too suddenly, it goes on from shortly before with half of it.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .errors import SimulationError
-from .pace import RECENT, Pace
+from .pace import BACK, RECENT, SPELL, Pace
 from .reference import Reference
 from .rotation import Array
 from .simulate import Forward, Run, simulate
@@ -47,42 +47,43 @@ def drive(
         halvings = max(halvings, least)
         steps, h = pace.stretch(now, SUBSTEP * 0.5**halvings, end, halvings > least)
         reference = stage.reference(now, steps, h, before, parts[-1].reference.acceleration[-1] if parts else 0.0)
-        forces = stage.forces(reference)
         last = arrived or Run(0, reference.state(0))
-        state = stage.kicked(last.state, now, reference)
-        runs = [replace(last, k=0, state=state)]
-        steps_on = simulate(stage.model, reference, forces, stage.actor.gravity, runs[0], solver)
-        for run in _careful(steps_on, pace.may_break_down(h)):
-            runs.append(run)
-            if pace.repeats(run, h):
-                break
-            yield min((now + run.k * h - stage.start) / (end - stage.start), 1.0)
-        count = pace.counting(runs, reference.steps, h)
-        if count < reference.steps:
-            halvings += 1
-            if not count:
-                continue
-            reference, runs = reference.until(count), runs[: count + 1]
-        else:
-            longer = SUBSTEP * 0.5 ** (halvings - 1)  # not twice this one, which a blow may have cut short
-            halvings = pace.relaxed(runs, longer, halvings, float(reference.times[-1]))
-        parts.append(Stretch(reference, runs))
+        start = replace(last, k=0, state=stage.kicked(last.state, now, reference))
+        runs, halvings = yield from go_on(stage, reference, start, pace, solver, halvings, end)
+        count = len(runs) - 1
+        if not count:
+            continue
+        parts.append(Stretch(reference.until(count), runs))
         if watch is not None:
             watch(stage, parts[-1], solver)
         arrived, before = runs[-1], h
-        now = float(reference.times[-1])
+        now = float(reference.times[count])
         if count >= RECENT and done(parts[-1], halvings):
             break
     return parts
 
 
-def _careful(runs: Iterator[Run], again: bool) -> Iterator[Run]:
-    """The runs; one that breaks down ends early as long as the sub-step can be halved."""
+def go_on(
+    stage: Stage, reference: Reference, start: Run, pace: Pace, solver: Forward, halvings: int, end: float
+) -> Generator[float, None, tuple[list[Run], int]]:
+    """Sub-steps from a run on until the reference ends or their length, halved so often, no longer suits: the runs that
+    count, and halvings for what follows.  Yields progress as `drive` does."""
+    runs, h, times = [start], float(reference.lengths[0]), reference.times
+    longer = SUBSTEP * 0.5 ** (halvings - 1)  # not twice this one, which a blow may have cut short
+    sub_steps = simulate(stage.model, reference, stage.forces(reference), stage.actor.gravity, start, solver)
     try:
-        yield from runs
+        for run in sub_steps:
+            runs.append(run)
+            if pace.repeats(run, h):
+                return runs[: max(run.k - BACK, 1)], halvings + 1
+            yield min(float(times[run.k] - stage.start) / (end - stage.start), 1.0)
+            if run.k >= SPELL and pace.relaxed(runs, longer, halvings, float(times[run.k])) < halvings:
+                break
     except SimulationError:
-        if not again:
+        if not pace.may_break_down(h):
             raise
+        return runs[:1], halvings + 1
+    return runs, pace.relaxed(runs, longer, halvings, float(times[runs[-1].k]))
 
 
 def joined(arrays: Sequence[Array]) -> Array:

@@ -15,8 +15,9 @@ from .reference import KNOWN
 from .simulate import Run
 from .stage import HALVINGS, SUBSTEP
 
-STRETCH, RECENT = 24, 12  # sub-steps simulated with one length, and those of them that tell how it goes on
-SPELL, BACK = 8, 2  # sub-steps that are finer at a time, and those that are taken back where they turn out too long
+STRETCH = 48  # most sub-steps simulated with one length at a time
+RESTING, RECENT = 24, 12  # as many where the simulation may end, and those at least that tell of a rest
+SPELL, BACK = 8, 2  # calm sub-steps after which they may be longer, and those taken back where one turns out too long
 BEND = 0.04  # of the largest turn so far: most by which a joint's turn off the clip differs from that before: chosen
 LARGE = 0.22  # [rad] that a turn is taken for which is smaller: what it is off by then is not to be seen
 FINEST = SUBSTEP * 0.5**HALVINGS - 1e-9  # [s] for turns that are too fast
@@ -24,7 +25,7 @@ LAST_RESORT = FINEST / 8.0  # [s] where all else breaks down
 PULSE, QUARTER = 24, 2  # sub-steps that a contact is to have, as far as two halvings go
 ASLEEP = np.radians(0.05), UNSEEN  # [rad, m] shown of a deviation that is not worth going on for
 FRESH = 0.1  # [s] after a contact, in which the body doesn't fall asleep
-TAIL = (1.0, 1.5)  # [s] after the last contact, from where on calm sub-steps are twice and four times as long
+TAIL = (0.8, 1.5)  # [s] after the last contact, from where on calm sub-steps are twice and four times as long
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +52,12 @@ class Pace:
         """How many sub-steps to go on with, and their length [s], which is h or a little less before the end, and what
         is left before the next blow: it begins with a sub-step.
 
-        finer: whether they are shorter than they have to be at least: then they are few, otherwise as many as until
-        they may be longer, in equal parts.
+        finer: whether they are shorter than they have to be at least: then they are few, for what comes of them is soon
+        known, otherwise as many as until they may be longer, in equal parts.
         """
         ahead = min((blow.start - now for blow in self.blows if blow.start - now > 1e-6), default=np.inf)
         h = min(h, ahead)
-        most = SPELL if finer else STRETCH
+        most = 2 * SPELL if finer else RESTING
         if not finer and np.isfinite(change := self._change(now)):
             left = np.ceil((change - now) / h - 1e-6)
             most = int(np.ceil(left / np.ceil(left / STRETCH)))
@@ -78,13 +79,6 @@ class Pace:
         """Whether a sub-step h [s] must be done again with half of it."""
         return self.too_fast(run, h) and 0.5 * h >= FINEST
 
-    def counting(self, runs: Sequence[Run], steps: int, h: float) -> int:
-        """How many sub-steps h [s] of a stretch of so many count: none where it broke down, and where one must be done
-        again those until shortly before it, for what turns a joint suddenly began earlier."""
-        if self.repeats(runs[-1], h):
-            return max(runs[-1].k - 1 - BACK, 0)
-        return steps if runs[-1].k == steps else 0
-
     def may_break_down(self, h: float) -> bool:
         """Whether a stretch with sub-steps h [s] that breaks down can be done again with half of it."""
         return 0.5 * h >= LAST_RESORT
@@ -100,7 +94,7 @@ class Pace:
         return self.finer - sum(last >= moment - 1e-6 for moment in self.tail)
 
     def relaxed(self, runs: Sequence[Run], longer: float, halvings: int, now: float) -> int:
-        """Halvings for the stretch that begins now: one less where the runs of the last one, halved so often, allow
+        """Halvings for what follows from now on: one less where the last of these runs, and what they began with, allow
         the longer sub-steps [s] that come of it."""
-        calm = halvings > self.least(now) and not any(self.too_fast(run, longer) for run in runs[-RECENT:])
+        calm = halvings > self.least(now) and not any(self.too_fast(run, longer) for run in runs[-SPELL - 1 :])
         return halvings - 1 if calm else halvings

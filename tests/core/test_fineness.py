@@ -1,12 +1,14 @@
 """A reaction is the same at any sub-step: as `react` runs against 1/960 s all the way, on several figures and clips."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from unittest import mock
 
 import numpy as np
 import pytest
 
-from core import reference
+from core import drive, reference
+from core.errors import SimulationError
 from core.model import State
 from core.pace import Pace
 from core.progress import run
@@ -71,14 +73,38 @@ def test_a_joint_that_turns_suddenly_gets_finer_steps():
     assert pace.relaxed([calm], SUBSTEP, 1, later) == 0
 
 
-def test_what_went_well_counts_where_a_later_sub_step_is_too_long():
+def gone_on(monkeypatch, runs, halvings=0):
+    """(sub-steps that count, halvings for what follows) of a stretch of 24 that has these runs, and breaks down where
+    they are fewer; halved so often."""
+
+    def simulate(*_):
+        yield from runs
+        if runs[-1].k < 24:
+            raise SimulationError("It broke down.")
+
+    monkeypatch.setattr(drive, "simulate", simulate)
+    stage = SimpleNamespace(start=0.0, model=None, actor=SimpleNamespace(gravity=None), forces=lambda reference: [])
+    times = 10.0 + SUBSTEP * 0.5**halvings * np.arange(25)  # where steps may be of any length
+    reference = SimpleNamespace(times=times, lengths=np.diff(times))
+    kept, then = run(drive.go_on(stage, reference, bent(0.0, k=0), Pace.returning([], 0), None, halvings, 20.0))
+    return len(kept) - 1, then
+
+
+def test_what_went_well_counts_where_a_later_sub_step_is_too_long(monkeypatch):
     """The 20th of 24 is: it and the two before are done again, no more.  One that breaks down takes all with it."""
-    pace = Pace.returning([], 0)
-    well = [bent(0.002, k=k) for k in range(25)]
-    assert pace.counting(well, 24, SUBSTEP) == 24
-    assert pace.counting([*well[:20], bent(0.03, k=20)], 24, SUBSTEP) == 17
-    assert pace.counting([well[0], bent(0.03, k=1)], 24, SUBSTEP) == 0
-    assert pace.counting(well[:20], 24, SUBSTEP) == 0
+    well = [bent(0.0025, k=k) for k in range(1, 25)]
+    sudden = [bent(0.03, k=k) for k in range(1, 25)]
+    assert gone_on(monkeypatch, well) == (24, 0)
+    assert gone_on(monkeypatch, [*well[:19], sudden[19]]) == (17, 1)
+    assert gone_on(monkeypatch, sudden[:1]) == gone_on(monkeypatch, well[:20]) == (0, 1)
+
+
+def test_finer_sub_steps_end_as_soon_as_they_are_calm(monkeypatch):
+    """After eight calm ones; what turns suddenly in the 4th is one of those that tell until the 12th."""
+    calm = [bent(0.002, k=k) for k in range(1, 25)]
+    assert gone_on(monkeypatch, calm, 1) == (8, 0)
+    assert gone_on(monkeypatch, [*calm[:3], bent(0.01, k=4), *calm[4:]], 1) == (13, 0)
+    assert gone_on(monkeypatch, [bent(0.01, k=k) for k in range(1, 25)], 1) == (24, 1)
 
 
 @pytest.fixture(scope="module")

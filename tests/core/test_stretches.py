@@ -58,7 +58,7 @@ def test_steps_get_shorter_at_the_blow_and_longer_afterwards(figure):
     assert h[since < 0.05].max() < 1 / 200
     assert h[since < 0.5].max() == pytest.approx(1 / 120, abs=1e-6)
     late = h[since > 2.0]
-    assert late[: -pace.STRETCH] == pytest.approx(1 / 30, abs=1e-6) and 0.9 / 30 < late.min() < late.max() < 1.001 / 30
+    assert late[: -pace.RESTING] == pytest.approx(1 / 30, abs=1e-6) and 0.9 / 30 < late.min() < late.max() < 1.001 / 30
 
 
 def test_a_few_sub_steps_do_not_say_that_a_body_rests(figure, monkeypatch):
@@ -76,14 +76,14 @@ def test_a_few_sub_steps_do_not_say_that_a_body_rests(figure, monkeypatch):
 
 
 def test_stretches_end_where_steps_may_be_longer_and_where_all_ends():
-    """A contact of 0.12 s has 29 sub-steps of 1/240 s, in two stretches; 0.1 s less than a second later it goes on at
+    """A contact of 0.25 s has 60 sub-steps of 1/240 s, in two stretches; 0.1 s before they may be longer it goes on at
     1/120 s until there, in one.  Those that are finer than they have to be are a few.  The pose that is held in the end
     is that of its moment, not of one some way into the next sub-step."""
-    blow = SimpleNamespace(start=1.0, contact=0.12)
-    rule, h, on = pace.Pace.returning([blow], 0), 1 / 240, 1.0 + 29 / 240
-    assert rule.stretch(1.0, h, 9.0, False) == (15, h) and rule.stretch(1.0 + 15 * h, h, 9.0, False) == (14, h)
-    assert rule.stretch(2.02, 2 * h, 9.0, False) == (12, 2 * h)
-    assert rule.stretch(on, h, 9.0, True) == (pace.SPELL, h)
+    blow = SimpleNamespace(start=1.0, contact=0.25)
+    rule, h = pace.Pace.returning([blow], 0), 1 / 240
+    assert rule.stretch(1.0, h, 9.0, False) == rule.stretch(1.0 + 30 * h, h, 9.0, False) == (30, h)
+    assert rule.stretch(1.15 + pace.TAIL[0], 2 * h, 9.0, False) == (12, 2 * h)
+    assert rule.stretch(1.25, h, 9.0, True) == (2 * pace.SPELL, h)
     steps, length = rule.stretch(8.91, 1 / 30, 9.0, False)
     assert steps == 3 and length == pytest.approx(0.03)
 
