@@ -94,9 +94,9 @@ class Room:
     @classmethod
     def of(cls, actor: Actor, moving: np.ndarray, inertia: Array, hinges: Hinges, clip: tuple[Array, Array],
            said: Ranges) -> "Room":  # fmt: skip
-        """clip: world poses (T, n, 4), (T, n, 3) of the bodies.  The rest as in `joint_limits.limit`."""
+        """clip: world poses (T, n, 4), (T, n, 3) of the bodies.  The rest as in `joint_limits.ends`."""
         R, p = to_matrix(clip[0]), clip[1]
-        limit = joint_limits.limit(actor, moving, inertia, hinges, bend(actor, hinges, R, p), said)
+        limit = joint_limits.ends(actor, moving, inertia, hinges, said).about(bend(actor, hinges, R, p))
         count = len(hinges.bodies)
         cone = np.full(len(moving), np.inf)
         cones = limit.bodies[: len(limit.bodies) - count]

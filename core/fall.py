@@ -90,6 +90,10 @@ class Falling(Stage):
         gone = 1.0 - self.knock.pace(times)
         return times, sunk(self.actor, self.model, self.base, poses, gone, self.knock.seconds)
 
+    def _tension(self) -> Array:
+        """None: what goes limp keeps to no swing."""
+        return np.zeros(self.model.n)
+
     def forces(self, reference: Reference) -> list[Force]:
         """Muscles that go limp, the joints' ranges, the blow, the floor."""
         actor, times = self.actor, reference.times[:-1]
@@ -98,12 +102,11 @@ class Falling(Stage):
         part = np.tile(left, self.model.n)
         part[:, self.base] *= self.stands
         tone = tuning.tone(actor, [(b.situation, b.struck, times - b.start) for b in self.blows]).times(part)
-        muscle = tuning.muscle(actor, self.model, reference, passing, times - self.start, tone, self.inertia,
-                               self.situation, self.settings, self.hinges, self.base)  # fmt: skip
-        muscle = replace(muscle, share=left * muscle.share)
-        share = self.stands * left[:, 0] * tuning.carried(self.situation, times - self.start)
+        since = times - self.start
+        share = left[:, 0] * tuning.carried(self.situation, since)
+        muscle = tuning.muscle(self.model, reference, passing, self.held(since), tone, share, self.base)
         clip = actor.gravity, self.model, passing, muscle.feed_forward
-        bearing = Bearing.of_clip(*clip, self.base, share, np.ones(len(times)))
+        bearing = Bearing.of_clip(*clip, self.base, self.stands * share, np.ones(len(times)))
         jointed = self.moving & (np.arange(self.model.n) != self.base)
         bent = hinges.bend(actor, self.hinges, kin.R, kin.p)
         said = self.situation.ranges

@@ -1,5 +1,7 @@
 """How far joints may go, as forces: guessed ranges about the clip's pose, and ends that a rig's author has set."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from .actor import Actor
@@ -40,42 +42,62 @@ def _settled(actor: Actor, body: int, said: Ranges) -> bool:
     return stops is not None and own(said, actor.roles[body]) is None and body in stops.bodies[stops.whole]
 
 
-def limit(
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """Cones and hinges of a body, whatever its clip.
+
+    bodies: (m,), cones before hinges.  half: (m - h,) of the cones [rad].  ranges: (h, 2) of the hinges' bend [rad].
+    The rest as in `Limit`.
+    """
+
+    bodies: np.ndarray
+    axis: Array
+    half: Array
+    ranges: Array
+    soft: Array
+    spring: tuple[Array, Array, Swift]
+
+    def about(self, flexion: Array, base: int = -1, upright: Array | None = None) -> Limit:
+        """About the clip's pose, whose hinges are bent by `flexion` (K, h); never narrower than the clip.
+
+        upright: (K,) how far the range of the base holds: in flight it has no joint to the world.
+        """
+        half = np.tile(self.half, (len(flexion), 1))
+        if upright is not None:
+            half[:, self.bodies[: len(self.half)] == base] /= np.maximum(upright, 1e-3)[:, None]
+        low = np.concatenate((-half, np.minimum(self.ranges[:, 0] - flexion, 0.0)), axis=1)
+        high = np.concatenate((half, np.maximum(self.ranges[:, 1] - flexion, 0.0)), axis=1)
+        return Limit(self.bodies, self.axis, low, high, self.soft, *self.spring)
+
+
+def ends(
     actor: Actor,
     moving: np.ndarray,
     inertia: Array,
     hinges: Hinges,
-    flexion: Array,
     said: Ranges,
     wide: float = 1.0,
-    base: int = -1,
-    upright: Array | None = None,
     ease: Array | float = 1.0,
-) -> Limit:
-    """Cones about the clip's pose, and ranges for hinges bent by `flexion` (K, m); never narrower than the clip.  A
-    neck of several bones has the range of one, and its stiffness, as a trunk has.
+) -> Ends:
+    """Cones and hinges of the bodies that move.  A neck of several bones has the range of one, and its stiffness, as a
+    trunk has.
 
-    said: a situation's ranges.  wide: factor on the usual cones.  upright: (K,) how far that of the base holds: in
-    flight it has no joint to the world.  ease: (n,) `dynamics.eases`.  Shoulders and hips have their own, see `balls`.
+    said: a situation's ranges.  wide: factor on the usual cones.  ease: (n,) `dynamics.eases`.  Shoulders and hips have
+    their own, see `balls`.
     """
     cone = cones(actor, moving, said, wide)
     hinged = set(hinges.bodies.tolist())
-    round_ = [i for i in np.flatnonzero(moving) if i not in hinged and i in cone]
+    round_ = [int(i) for i in np.flatnonzero(moving) if i not in hinged and i in cone]
     row = np.where([base_role(role) == "neck" for role in actor.roles], in_a_row(actor.roles), 1.0)
-    half: Array = np.tile(np.radians([cone[int(i)] / row[i] for i in round_]), (len(flexion), 1))
-    if upright is not None:
-        column = np.array(round_) == base
-        half[:, column] /= np.maximum(upright, 1e-3)[:, None]
     roles = [actor.roles[i] for i in hinges.bodies]
     ranges = np.radians([own(said, role) or HINGE[base_role(role)] for role in roles]).reshape(-1, 2)
     ranges[[_settled(actor, int(i), said) for i in hinges.bodies]] = UNBOUNDED
     bodies = np.array([*round_, *hinges.bodies], dtype=int)
     axis = np.concatenate((np.zeros((len(round_), 3)), hinges.axis))
-    low = np.concatenate((-half, np.minimum(ranges[:, 0] - flexion, 0.0)), axis=1)
-    high = np.concatenate((half, np.maximum(ranges[:, 1] - flexion, 0.0)), axis=1)
     soft = np.array([TAUT if base_role(actor.roles[i]) in ("neck", "head") else SOFT for i in bodies])
     spring = _limit_spring(inertia, bodies, row[bodies] * _mean(inertia[bodies]), ease)
-    return Limit(bodies, axis, low, high, soft, *spring)
+    half = np.radians([cone[i] / row[i] for i in round_])
+    return Ends(bodies, axis, half, ranges, soft, spring)
 
 
 def balls(

@@ -38,13 +38,13 @@ def limits(
     actor: Actor, reference: Reference, moving: np.ndarray, inertia: Array, hinges: Hinges, bent: Array, said: Ranges,
     ease: Array | float = 1.0,
 ) -> list[Force]:  # fmt: skip
-    """Limits of the bodies that move, never narrower than the clip that the body follows; bent, said, ease: as in
-    `joint_limits.limit`.
+    """Limits of the bodies that move, never narrower than the clip that the body follows, whose hinges are bent (K, h);
+    said, ease: as in `joint_limits.ends`.
 
     moving: (n,) without the free base, which has no joint.
     """
     folded = FOLDED if _biped(actor) else {**FOLDED, **CROUCHED}
-    limit = joint_limits.limit(actor, moving, inertia, hinges, bent, {**folded, **said}, WIDER, ease=ease)
+    limit = joint_limits.ends(actor, moving, inertia, hinges, {**folded, **said}, WIDER, ease).about(bent)
     out: list[Force] = [_bearing(actor, replace(limit, soft=FREE))]
     if balls := joint_limits.balls(actor, moving, inertia, said, ease):
         roles = [actor.roles[i] for i in balls.bodies]

@@ -147,11 +147,23 @@ class Stage:
             return None
         actor, since = self.actor, np.array([blow.start - self.start])
         tone = tuning.tone(actor, [(b.situation, b.struck, np.array([blow.start - b.start])) for b in self.blows])
-        springs = tuning.muscles(actor, self.situation, self.settings, self.base, since, self.tense)
-        f, ratio = (np.atleast_2d(values)[0] for values in springs)
-        ratio = accuracy.damped(ratio, actor.masses.mass[actor.order], actor.parent)
-        K, D = tuning.springs(f, ratio, self.inertia, self.hinges, self.base, led)
-        return tuning.impedance(K, D, tone, blow.lasting)
+        springs = self._springs(since, led)
+        return tuning.impedance(springs.stiffness, springs.damping, tone, blow.lasting)
+
+    def _springs(self, since: Array, led: bool) -> tuning.Springs:
+        """Of the muscles, times (K,) after the first blow [s]; led: as in `_impedance`."""
+        told = self.actor, self.situation, self.settings, self.base
+        return tuning.springs(*told, since, self.tense, self.inertia, self.hinges, led)
+
+    @cached_property
+    def _steady(self) -> tuning.Springs | None:
+        """Of the muscles, where they don't change."""
+        changing = tuning.changing(self.situation, self.settings)
+        return None if changing else self._springs(np.zeros(1), self.footing is not None)
+
+    def held(self, since: Array) -> tuning.Springs:
+        """What muscles hold with, times (K,) after the first blow [s]."""
+        return self._steady or self._springs(since, self.footing is not None)
 
     def _cast(self, fixed: Mapping[str, str]) -> tuple[np.ndarray, int]:
         """Which bodies move by themselves, and which of them is the free base (-1: none)."""
@@ -209,25 +221,30 @@ class Stage:
         return build(self.samples, *self.joints, start, steps, h, before, last)
 
     @cached_property
+    def ends(self) -> joint_limits.Ends:
+        """Ranges of hinges and cones."""
+        said = self.situation.ranges
+        return joint_limits.ends(self.actor, self.moving, self.inertia, self.hinges, said, ease=self.ease)
+
+    @cached_property
     def balls(self) -> SwingTwist | None:
         """Ranges of shoulders and hips."""
         return joint_limits.balls(self.actor, self.moving, self.inertia, self.situation.ranges, self.ease)
 
     def forces(self, reference: Reference) -> list[Force]:
         """Muscles, limits, planted feet and the blow over a stretch of the clip."""
-        actor, situation = self.actor, self.situation
+        actor = self.actor
         kin, passing = motions(self.model, reference)
         since = reference.times[:-1] - self.start
         tone, grounded, upright = self._tone(reference.times[:-1])
-        carried = self.inertia, situation, self.settings, self.hinges, self.base, self.tense, self.footing is not None
-        muscle = tuning.muscle(actor, self.model, reference, passing, since, tone, *carried)
+        share = tuning.carried(self.situation, since)
+        muscle = tuning.muscle(self.model, reference, passing, self.held(since), tone, share, self.base)
         forces: list[Force] = [muscle, *self._limits(reference, kin, upright)]
         if self.footing is not None:
             feet = tuning.foot_spring(actor)
             forces += self.footing.forces(self.model, reference, (kin, passing), feet, muscle, self.pulses)
         if self.base >= 0:
             clip = actor.gravity, self.model, passing, muscle.feed_forward
-            share = tuning.carried(situation, since)
             forces.append(Bearing.of_clip(*clip, self.base, share, grounded))
         forces += self.pulses
         if self.flesh is not None:
@@ -248,12 +265,8 @@ class Stage:
 
     def _limits(self, reference: Reference, kin: Kinematics, upright: Array) -> list[Force]:
         """Ranges of hinges and cones, of balls, and where bones stop bones.  kin, upright: over the stretch."""
-        actor, carried = self.actor, (self.moving, self.inertia)
-        bent = hinges.bend(actor, self.hinges, kin.R, kin.p)
-        ranges = joint_limits.limit(
-            actor, *carried, self.hinges, bent, self.situation.ranges, 1.0, self.base, upright, self.ease
-        )
-        stops = joint_limits.end_stops(actor, *carried, reference, self.ease)
+        ranges = self.ends.about(hinges.bend(self.actor, self.hinges, kin.R, kin.p), self.base, upright)
+        stops = joint_limits.end_stops(self.actor, self.moving, self.inertia, reference, self.ease)
         return [force for force in (ranges, self.balls, stops) if force is not None]
 
     def kicked(self, state: State, time: float, reference: Reference) -> State:

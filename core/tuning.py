@@ -41,6 +41,16 @@ class Tone(NamedTuple):
         return Tone(part * self.pull, np.sqrt(part) * self.damping)
 
 
+class Springs(NamedTuple):
+    """What muscles are of full tone: stiffness and damping (..., n, 6, 6), body frames, damping over inertia and
+    circular frequency (..., n) [1/s]; of every step (K, ...) where they change."""
+
+    stiffness: Array
+    damping: Array
+    rate: Array
+    pace: Array
+
+
 def effective_inertia(model: Model, kin: Kinematics) -> Array:
     """(n, 6, 6) inertia of all that a joint carries, body frame, mean over the leading axis; rotation and travel
     uncoupled."""
@@ -109,44 +119,45 @@ def in_a_row(roles: Sequence[str]) -> Array:
 
 
 def muscle(
+    model: Model, reference: Reference, kin: Kinematics, springs: Springs, tone: Tone, share: Array, base: int
+) -> Muscle:
+    """Muscles over a stretch of the clip.
+
+    kin: of the reference's poses and passing twists.  tone: what is left of the springs at each step.
+    share: (K,) see `carried`.
+    """
+    forward = of_motion(model, kin, reference.acceleration, np.zeros(3))
+    carries = np.ones(model.n) * share[:, None]
+    carries[:, [base] if base >= 0 else []] = 0.0  # what bears the base doesn't turn with it, see `forces.Bearing`
+    K, D, rate, pace = springs
+    return Muscle(K, D, tone.pull, np.full(model.n, np.inf), carries, forward, rate, pace, damped=tone.damping)
+
+
+def changing(situation: Situation, settings: list[BoneSetting]) -> bool:
+    """Whether a curve tells of any muscle's frequency or ratio."""
+    told = [situation.frequency, situation.ratio, situation.base_frequency]
+    told += [value for setting in settings for value in (setting.frequency, setting.ratio) if value is not None]
+    return any(isinstance(value, tuple) for value in told)
+
+
+def springs(
     actor: Actor,
-    model: Model,
-    reference: Reference,
-    kin: Kinematics,
-    since: Array,
-    tone: Tone,
-    inertia: Array,
     situation: Situation,
     settings: list[BoneSetting],
-    hinges: Hinges,
     base: int,
-    tense: Array | float = 0.0,
-    led: bool = False,
-) -> Muscle:
+    since: Array,
+    tense: Array | float,
+    inertia: Array,
+    hinges: Hinges,
+    led: bool,
+) -> Springs:
     """Springs of a frequency and a damping ratio about the joint's own inertia; stiff across a hinge's axis.
 
-    kin: of the reference's poses and passing twists.  since: (K,) the time since the blow at each step [s].
-    tone: what is left of it then.  tense: as in `muscles`.  led: whether the base travels with the weight, see
-    `forces.Guide`.
+    since: (K,) the time since the blow [s].  tense: as in `muscles`.  inertia: (n, 6, 6) that joints carry.
+    led: whether the base travels with the weight, see `forces.Guide`.
     """
     f, ratio = muscles(actor, situation, settings, base, since, tense)
     ratio = accuracy.damped(ratio, actor.masses.mass[actor.order], actor.parent)
-    K, D = springs(f, ratio, inertia, hinges, base, led)
-    forward = of_motion(model, kin, reference.acceleration, np.zeros(3))
-    n = model.n
-    rate, pace = 4.0 * np.pi * ratio * f, 2.0 * np.pi * f
-    rate[..., hinges.bodies] += 2.0 * HINGE_PACE
-    pace[..., hinges.bodies] = np.maximum(pace[..., hinges.bodies], HINGE_PACE)
-    share = np.ones(n) * carried(situation, since)[:, None]
-    share[:, [base] if base >= 0 else []] = 0.0  # what bears the base doesn't turn with it, see `forces.Bearing`
-    return Muscle(K, D, tone.pull, np.full(n, np.inf), share, forward, rate, pace, damped=tone.damping)
-
-
-def springs(f: Array, ratio: Array, inertia: Array, hinges: Hinges, base: int, led: bool) -> tuple[Array, Array]:
-    """Stiffness and damping (..., n, 6, 6) of muscles with frequencies [Hz] and damping ratios (..., n).
-
-    inertia: (n, 6, 6) that joints carry.  led: as in `muscle`.
-    """
     omega = 2.0 * np.pi * f[..., None, None]
     K, D = omega**2 * inertia, 2.0 * ratio[..., None, None] * omega * inertia
     braced, damped = brace(inertia, hinges)
@@ -154,7 +165,10 @@ def springs(f: Array, ratio: Array, inertia: Array, hinges: Hinges, base: int, l
     D[..., hinges.bodies, :3, :3] += damped
     if led:
         K[..., base, 3:, 3:] = D[..., base, 3:, 3:] = 0.0
-    return K, D
+    rate, pace = 4.0 * np.pi * ratio * f, 2.0 * np.pi * f
+    rate[..., hinges.bodies] += 2.0 * HINGE_PACE
+    pace[..., hinges.bodies] = np.maximum(pace[..., hinges.bodies], HINGE_PACE)
+    return Springs(K, D, rate, pace)
 
 
 def impedance(K: Array, D: Array, tone: Tone, h: float) -> Array:
