@@ -200,37 +200,28 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
     rig.require_posed(armature)
     found = source.require(armature)
     body = control_rig.read(context, armature, roles)
-    anatomy, settings = body.anatomy, settings or {}
+    settings = settings or {}
     hits = ((situation, hit or Hit(default_frame(found))), *further)
     keys, even = _moments(hits, timing.rate(context.scene), source.begins(armature, found))
     falls = any(situation.falls for situation, _ in hits)
     then, played, later = _followed_by(context, armature, body, keys[-1], falls, then)
-    still = falls or then is not None
-    if still or any(situation.end == "continue" for situation, _ in hits):
-        keys = np.unique(np.concatenate((keys, later, _carried_on(context, armature, found, keys[-1], still))))
-    frames = np.unique(np.concatenate((keys, even)))
-    steps = _clip(context, armature, body, frames, found, falls)
-    clip, channels, plays, continuation = yield from portion(steps, 0.0, 0.7)
-    if body.controlled:
-        clip = body.of(clip)
-        yield from portion(body.seek(context, armature, keys, channels, clip.position), 0.7, 0.3)
-    limited, doubts = limits.of_body(context, armature, body)
-    masses = measure(body.skeleton, anatomy, casting.masses(body.skeleton, anatomy, situation, settings))
-    height = height or usual_height(anatomy)
+    keys = np.unique(np.concatenate((keys, later, _carried_on(context, armature, found, keys[-1], hits, then))))
+    clip, channels, plays, continuation = yield from _clip(context, armature, body, keys, even, found, falls)
+    actor, doubts = _actor(context, armature, body, clip, situation, settings, height)
     return Job(
         armature=armature.name,
-        actor=Actor(body.skeleton, anatomy, masses, height, clip.scale < 0.0, limited),
+        actor=actor,
         clip=clip,
         channels=channels,
-        keyed=np.isin(frames, keys),
-        timed=np.isin(frames, even),
+        keyed=np.isin(clip.frames, keys),
+        timed=np.isin(clip.frames, even),
         hits=hits,
         settings=settings,
         body=body,
         source=found,
         plays=plays,
         continuation=continuation,
-        warnings=[*clip.warnings, *filter(None, [anatomy.fallback]), *doubts, *_stretched(armature, body, channels)],
+        warnings=[*clip.warnings, *doubts, *_stretched(armature, body, channels)],
         then=then,
         played=played,
     )
@@ -242,12 +233,25 @@ def _stretched(armature, body, channels):
     return [] if body.controlled else clips.stretched(armature, channels, able)
 
 
-def _clip(context, armature, body, frames, found, falls):
-    """As `clip.reading_on`; a body on the floor has no use for a clip that goes on."""
-    if not falls:
-        return (yield from clips.reading_on(context, armature, body.whole, frames, found))
-    clip, channels = yield from clips.reading(context, armature, body.whole, frames)
-    return clip, channels, "", None
+def _clip(context, armature, body, keys, even, found, falls):
+    """A generator: as `clip.reading_on`, at these frames, and of the body that moves; a body on the floor has no use
+    for a clip that goes on."""
+    where = context, armature, body.whole, np.unique(np.concatenate((keys, even)))
+    steps = clips.reading(*where) if falls else clips.reading_on(*where, found)
+    clip, channels, *goes_on = yield from portion(steps, 0.0, 0.7)
+    if body.controlled:
+        clip = body.of(clip)
+        yield from portion(body.seek(context, armature, keys, channels, clip.position), 0.7, 0.3)
+    return (clip, channels, *(goes_on or ("", None)))
+
+
+def _actor(context, armature, body, clip, situation, settings, height):
+    """(Actor, what is doubtful about it)."""
+    anatomy = body.anatomy
+    limited, doubts = limits.of_body(context, armature, body)
+    masses = measure(body.skeleton, anatomy, casting.masses(body.skeleton, anatomy, situation, settings))
+    actor = Actor(body.skeleton, anatomy, masses, height or usual_height(anatomy), clip.scale < 0.0, limited)
+    return actor, [*filter(None, [anatomy.fallback]), *doubts]
 
 
 def _followed_by(context, armature, body, end, falls, then):
@@ -277,13 +281,15 @@ def _moments(hits, rate, since) -> tuple[Array, Array]:
     return np.unique(np.concatenate((frame_grid(start, end), landed))), even
 
 
-def _carried_on(context, armature, found, end, falls) -> Array:
-    """Frames after the end that need keys, as long as the clip goes on and the scene shows it: of a fall where the
-    object's own motion must be made up for, of a displaced body all, for its parents may turn."""
-    if falls and not source.carries(armature):
+def _carried_on(context, armature, found, end, hits, then) -> Array:
+    """Frames after the end that need keys, as long as the clip goes on and the scene shows it: of a body that stays
+    where the object's own motion must be made up for, of a displaced one all, for its parents may turn."""
+    stays = then is not None or any(situation.falls for situation, _ in hits)
+    displaced = any(situation.end == "continue" for situation, _ in hits)
+    if (stays and not source.carries(armature)) or not (stays or displaced):
         return np.empty(0)
     last = min(found.until, context.scene.frame_end) if np.isfinite(found.until) else context.scene.frame_end
-    if not falls and end > found.until:  # a clip that is repeated for us ends with a whole round
+    if not stays and end > found.until:  # a clip that is repeated for us ends with a whole round
         period = max(found.end - found.start, 1.0)
         last = found.until + np.ceil((end - found.until) / period - 1e-9) * period
     return np.arange(np.floor(end) + 1.0, np.floor(last) + 1.0)

@@ -2,27 +2,25 @@
 
 from typing import Any
 
-from . import actions, nla, records
+from . import actions, nla, records, source
 from .nla import LayerError, Stack
 from .rig import uneditable
 
 
 def require(rig: Any) -> Stack:
-    """What plays on the rig; LayerError where a layer cannot be neutral there."""
+    """What plays on the rig; LayerError where nothing does or a layer cannot be neutral there."""
     if rig is None or rig.type != "ARMATURE":
         raise LayerError("A reaction needs an armature. Select one.")
     if found := uneditable(rig):
         raise LayerError(" ".join(found))
     anim = rig.animation_data
-    if anim is None or (anim.action is None and not len(anim.nla_tracks)):
-        raise LayerError(f"'{rig.name}' has no animation. Give it an action, then apply.")
-    if anim.use_tweak_mode:
+    if anim is not None and anim.use_tweak_mode:
         raise LayerError(f"'{rig.name}' is in tweak mode. Leave it in the NLA editor (Tab), then apply.")
-    stack = nla.read_stack(anim)
+    stack = None if anim is None else nla.read_stack(anim)
+    if stack is None or not (stack.alone or stack.tracks):
+        raise LayerError(" ".join(source.lacking(rig)))
     if records.base_of(rig) is not None:
         _check_again(rig, anim, stack)
-    elif not stack.alone and not stack.tracks:
-        raise LayerError(f"Nothing plays on '{rig.name}': unmute an NLA track or give it an action, then apply.")
     if stack.alone:
         _check_groups(anim)
         _check_quaternions(rig, anim)
@@ -46,8 +44,6 @@ def _check_again(rig: Any, anim: Any, stack: Stack) -> None:
         )
     if stack.solo:
         raise LayerError(f"NLA track '{stack.solo}' plays alone. Switch its star off in the NLA editor, then apply.")
-    if not anim.use_nla:
-        raise LayerError(f"The NLA of '{rig.name}' is switched off. Switch it on in the NLA editor, then apply.")
 
 
 def _check_groups(anim: Any) -> None:

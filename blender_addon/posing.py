@@ -66,45 +66,74 @@ def pose(context, armature, stages, size, channels, clip, wanted, moved, loose=(
     be.
     """
     frames, names, length = channels.frames, stages[0][1].names, SPAN * size
-    blocks = list(dict.fromkeys(block for _, found in stages for block in found.blocks))
-    begins = dict(stages)
-    left, before = np.zeros((len(frames), 6 * len(names))), 0.0
     with Puppet(context, armature, names, length) as puppet:
-        puppet.use(blocks)
-        x, all_columns = np.zeros((len(frames), puppet.size)), dict(zip(blocks, puppet.columns, strict=True))
-        course = None if lead is None else leading.Course(puppet, lead)
-        base = channels if lead is None else channels.at(np.arange(len(frames)))
+        row = _Row(puppet, stages, channels, loose, lead)
         for k, frame in enumerate(frames):
-            if k in begins:
-                puppet.use(begins[k].blocks)
-                solver = _solver(puppet, begins[k], begins[k].effect if k == 0 else None, loose)
-                own = np.concatenate([np.zeros(0, dtype=int), *(all_columns[block] for block in begins[k].blocks)])
-                if course is not None:
-                    puppet.at(float(frame), channels, k)
-                    course.use()
             start, goal = ((to_matrix(q[k]), p[k]) for q, p in (clip, wanted))
-            away = float(np.abs(probing.difference(start, goal, length)).max())
-            over = course is not None and k >= lead.start
-            if over or away > STILL:
-                puppet.at(float(frame), channels, k)
-                if over:
-                    x[k, own], left[k] = _over(solver, puppet, course.over(k, goal, x[lead.start - 1, own]), goal)
-                else:
-                    if course is not None:
-                        puppet.stand(course.before(k, goal))
-                        away = float(np.abs(probing.difference(puppet.show(), goal, length)).max())
-                    x[k, own], left[k] = _solved(solver, goal, x[:k, own], away, before)
-                if course is not None:
-                    course.last = puppet.values(x[k, own])
-                    puppet.keep(base, k)
-                _require_shown(names, frame, solver.counted * left[k], lead is not None and lead.falls, moved)
-            before = away
+            if row.solve(k, start, goal):
+                _require_shown(names, frame, row.solver.counted * row.left[k], lead is not None and lead.falls, moved)
             yield (k + 1.0) / len(frames)
-        puppet.use(blocks)
-    targets = _targets(puppet, x, base, channels, () if lead is None else lead.written)
-    off = left.reshape(len(frames), 2, -1, 3) * np.array([name not in loose for name in names])[:, None]
+        puppet.use(row.blocks)
+    targets = _targets(puppet, row.x, row.base, channels, () if lead is None else lead.written)
+    off = row.left.reshape(len(frames), 2, -1, 3) * np.array([name not in loose for name in names])[:, None]
     turn, shift = np.linalg.norm(off, axis=-1).swapaxes(0, 1)
     return Posed(targets, frames, names, np.degrees(turn), shift * SPAN * HEIGHT, moved)
+
+
+class _Row:
+    """The frames of a reaction, solved in a row on a puppet.
+
+    x: (T, d) values of all controls, on top of the channels `base`.  left: (T, 6 m) how far bones are off the pose.
+    """
+
+    def __init__(self, puppet, stages, channels, loose, lead):
+        self.puppet, self.channels, self.loose, self.lead = puppet, channels, loose, lead
+        self.begins = dict(stages)
+        self.blocks = list(dict.fromkeys(block for _, found in stages for block in found.blocks))
+        puppet.use(self.blocks)
+        self.columns = dict(zip(self.blocks, puppet.columns, strict=True))
+        frames = len(channels.frames)
+        self.x, self.left = np.zeros((frames, puppet.size)), np.zeros((frames, 6 * len(stages[0][1].names)))
+        self.course = None if lead is None else leading.Course(puppet, lead)
+        self.base = channels if lead is None else channels.at(np.arange(frames))
+        self.before = 0.0  # how far the frame before was off the clip
+
+    def solve(self, k, start, goal):
+        """Solve the next frame, k, of which the clip shows `start`; whether there was something to do."""
+        if k in self.begins:
+            self._begin(k, self.begins[k])
+        puppet, course = self.puppet, self.course
+        away = float(np.abs(probing.difference(start, goal, puppet.length)).max())
+        over = course is not None and k >= self.lead.start
+        asked = over or away > STILL
+        if asked:
+            self._stand(k)
+            if over:
+                bases = course.over(k, goal, self.x[self.lead.start - 1, self.own])
+                self.x[k, self.own], self.left[k] = _over(self.solver, puppet, bases, goal)
+            else:
+                if course is not None:
+                    puppet.stand(course.before(k, goal))
+                    away = float(np.abs(probing.difference(puppet.show(), goal, puppet.length)).max())
+                self.x[k, self.own], self.left[k] = _solved(self.solver, goal, self.x[:k, self.own], away, self.before)
+            if course is not None:
+                course.last = puppet.values(self.x[k, self.own])
+                puppet.keep(self.base, k)
+        self.before = away
+        return asked
+
+    def _begin(self, k, found):
+        """From this frame on these controls move the body."""
+        self.puppet.use(found.blocks)
+        self.solver = _solver(self.puppet, found, found.effect if k == 0 else None, self.loose)
+        self.own = np.concatenate([np.zeros(0, dtype=int), *(self.columns[block] for block in found.blocks)])
+        if self.course is not None:
+            self._stand(k)
+            self.course.use()
+
+    def _stand(self, k):
+        """Let the rig stand as the clip has it."""
+        self.puppet.at(float(self.channels.frames[k]), self.channels, k)
 
 
 def _solved(solver, goal, earlier, away, before):

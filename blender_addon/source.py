@@ -50,7 +50,8 @@ def lacking(armature):
     if data is not None and data.action is not None and actions.LAYERED and data.action_slot is None:
         text = "Armature '{}' plays no slot of its action '{}'."
         return text.format(name, data.action.name), "Choose one beside the action's name."
-    if data is None or data.action is not None or not nla.strips_of(data.nla_tracks):
+    moving = data is not None and data.action is not None and not actions.only_settings(data)
+    if data is None or moving or not nla.strips_of(data.nla_tracks):
         return "Armature '{}' has no animation.".format(name), "Give it an action that moves, or choose another."
     if not data.use_nla:
         text, cure = "The NLA of armature '{}' is switched off.", "Switch it on beside its name in the NLA editor."

@@ -2,12 +2,13 @@
 limits, the time base.
 
 A reaction's record keeps a fingerprint of them.  Panels ask `is_stale` at every redraw; answers are worked out anew
-only after Blender has told of a change (`once`).
+only after Blender has told of a change (`once`), and then a clip is read once, however many reactions lie on it.
 """
 
 import hashlib
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import bpy
@@ -40,8 +41,8 @@ _known = memory()
 
 def note(rig: Any, record: Any) -> None:
     """Take what lies below the reaction now as what it was solved on."""
+    _known.clear()  # whatever changed since Blender told of it last
     record.fingerprint = fingerprint(rig, record)
-    _known.clear()
 
 
 def is_stale(rig: Any, record: Any) -> bool:
@@ -51,9 +52,10 @@ def is_stale(rig: Any, record: Any) -> bool:
     return bool(once(rig, ("stale", record.name), lambda: record.fingerprint != fingerprint(rig, record)))
 
 
-def once(rig: Any, what: tuple[str, ...], work: Callable[[], Any]) -> Any:
-    """The answer of `work` about a rig, asked for once until Blender tells of a change.  what: names the question."""
-    key = (rig.name_full, *what)
+def once(thing: Any, what: tuple[str, ...], work: Callable[[], Any]) -> Any:
+    """The answer of `work` about a rig or an action, asked for once until Blender tells of a change.  what: names the
+    question."""
+    key = (thing.name_full, *what)
     if key not in _known:
         _known[key] = work()
     return _known[key]
@@ -71,9 +73,19 @@ def fingerprint(rig: Any, record: Any) -> str:
         _add(digest, name, stop)
     for strip in _below(rig, record):
         _add(digest, *(getattr(strip, name) for name in STRIP))
-        for curve in [*actions.curves_of(strip.action, actions.slot_of(strip)), *_own_curves(strip)]:
+        if strip.action is not None:
+            _add(digest, once(strip.action, ("curves", actions.slot_identifier(strip)), partial(_of_clip, strip)))
+        for curve in _own_curves(strip):
             _add_curve(digest, curve)
         _add_modifiers(digest, strip.modifiers)
+    return digest.hexdigest()
+
+
+def _of_clip(strip: Any) -> str:
+    """The fingerprint of what a strip plays."""
+    digest = hashlib.sha1()
+    for curve in actions.curves_of(strip.action, actions.slot_of(strip)):
+        _add_curve(digest, curve)
     return digest.hexdigest()
 
 

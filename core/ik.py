@@ -16,6 +16,7 @@ from .support import smooth
 
 ACROSS = np.radians(4.0)  # that a knee turns at most about other axes than its own
 BENT = 0.2  # sine of the bend from which the limb's own plane is known well
+OVER = 0.2  # [rad] past straight that a clip's knee is by mistake, and twice that, from which on it bends that way
 AGREES = 0.5  # cosine to the hinge from which on that plane's normal is the axis
 NEAREST, SOFTLY = 0.4, 0.02  # of its length that a leg is folded to in the air, and of that, how soft the way there is
 SLACK, SURE = np.radians(6.0), 1.5  # bend below which it goes with the clip's; times that beyond it, the whole: chosen
@@ -142,7 +143,7 @@ def _signed(wanted: Array, clip: Array) -> Array:
     near = np.sqrt(np.maximum(least**2 + wanted**2 - clip**2, 0.0)) + clip - least
     near = np.maximum(near, np.minimum(clip, 0.0))
     whole = smooth((wanted - np.abs(clip)) / np.maximum(SURE * (least - clip), 1e-3))
-    slight = np.clip(2.0 + clip / BENT, 0.0, 1.0)
+    slight = np.clip(2.0 + clip / OVER, 0.0, 1.0)
     return np.asarray(slight * (near + whole * (wanted - near)) - (1.0 - slight) * wanted)
 
 

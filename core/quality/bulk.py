@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..lanes import dot
 from ..rotation import Array
 from .finding import Finding
 from .motion import Figure, Motion
@@ -49,7 +50,7 @@ def depths(motion: Motion, who: np.ndarray, skipped: Array, through: bool) -> Ar
     touching = radius[first] + radius[second]
     (p, u), (q, v) = (_outer(motion, who[:, s], skipped[:, s]) for s in (0, 1))
     gap = separation(p, u, q, v)
-    size = np.sqrt(_dot(gap, gap))
+    size = np.sqrt(dot(gap, gap))
     return touching - np.where(_passed(gap, size < touching), -size, size) if through else touching - size
 
 
@@ -63,7 +64,7 @@ def _outer(motion: Motion, who: np.ndarray, skipped: Array) -> tuple[Array, Arra
 def _passed(gap: Array, inside: np.ndarray) -> np.ndarray:
     """(K, P) whether the lines have passed each other since the bodies met: the gap (K, P, 3) then turns round."""
     turned = np.zeros(inside.shape, dtype=int)
-    turned[1:] = np.cumsum((_dot(gap[1:], gap[:-1]) < 0.0) & inside[1:] & inside[:-1], axis=0)
+    turned[1:] = np.cumsum((dot(gap[1:], gap[:-1]) < 0.0) & inside[1:] & inside[:-1], axis=0)
     outside = np.where(inside, 0, turned + 1)  # turned only grows, so this is its value when the bodies met, plus 1
     met = np.maximum.accumulate(outside, axis=0) - 1
     return np.asarray(inside & ((turned - np.maximum(met, 0)) % 2 == 1))
@@ -73,17 +74,13 @@ def separation(p: Array, u: Array, q: Array, v: Array) -> Array:
     """(..., 3) shortest way to the segment p + s u from q + t v, s and t in 0..1 (Ericson 2005, 5.1.9, without
     branches)."""
     r = p - q
-    a, b, e = _dot(u, u) + 1e-18, _dot(u, v), _dot(v, v) + 1e-18
-    c, f = _dot(u, r), _dot(v, r)
+    a, b, e = dot(u, u) + 1e-18, dot(u, v), dot(v, v) + 1e-18
+    c, f = dot(u, r), dot(v, r)
     across = a * e - b * b
     s = np.clip(np.where(across > 1e-9 * a * e, (b * f - c * e) / np.maximum(across, 1e-12 * a * e), 0.5), 0.0, 1.0)
     t = np.clip((b * s + f) / e, 0.0, 1.0)
     s = np.clip((b * t - c) / a, 0.0, 1.0)
     return np.asarray(r + s[..., None] * u - t[..., None] * v)
-
-
-def _dot(a: Array, b: Array) -> Array:
-    return np.asarray(np.einsum("...i,...i->...", a, b))
 
 
 def _reach(motion: Motion, who: np.ndarray) -> Array:
@@ -95,7 +92,7 @@ def _reach(motion: Motion, who: np.ndarray) -> Array:
     )
     middle = 0.5 * (motion.heads + motion.ends)
     apart = middle[:, who[:, 0]] - middle[:, who[:, 1]]
-    return np.sqrt(_dot(apart, apart).min(axis=0)) - radius[who[:, 0]] - radius[who[:, 1]]
+    return np.sqrt(dot(apart, apart).min(axis=0)) - radius[who[:, 0]] - radius[who[:, 1]]
 
 
 def penetration(motion: Motion, clip: Motion | None, rest: Motion) -> Finding:

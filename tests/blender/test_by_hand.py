@@ -29,6 +29,7 @@ class TestOtherBlenders:
     def test_fingerprints_are_of_plain_numbers(self, hit, monkeypatch):
         """NumPy's own write themselves otherwise from version to version."""
         taken = []
+        memory.forget()
         monkeypatch.setattr(staleness, "_add", lambda _, *values: taken.extend(values))
         staleness.fingerprint(hit, hit.parametric_dynamics_reactions[0])
         assert len(taken) > 100 and {type(value) for value in taken} <= {str, float, int, bool}

@@ -310,7 +310,7 @@ def test_refusals_name_the_thing_and_the_cure(rig):
     strip = track.strips.new("Strip", 1, anim.action)
     anim.action = None
     track.mute = True
-    refused(rig, "Nothing plays on 'Tripod'")
+    refused(rig, "Nothing plays on armature 'Tripod'")
     track.mute = False
     strip.select = True
     anim.use_tweak_mode = True
