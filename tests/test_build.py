@@ -51,6 +51,14 @@ def test_selection_of_tests(arguments, paths, options, is_partial):
     assert (selection.paths, selection.options, selection.is_partial) == (paths, options, is_partial)
 
 
+def test_what_needs_one_blender_runs_in_one_wheel_and_wherever_it_is_selected():
+    """pytest by itself, and a Blender of the user's own, run all there is."""
+    everything, chosen = testing.Selection(["-x"]), testing.Selection(["tests/blender/test_fineness.py"])
+    names = ["bpy-4.2", "bpy-4.5", "bpy-5.2", "blender"]
+    assert [name for name in names if not testing._deselected(name, everything)] == [testing.ONE_BLENDER]
+    assert not any(testing._deselected(name, chosen) for name in names)
+
+
 def test_a_selection_reaches_only_its_stages():
     selection = testing.Selection(["tests/core"])
     assert selection.within(["tests/core", "tests/test_build.py"]) == ["tests/core"]

@@ -15,6 +15,7 @@ from . import chroot, environments, extension, host
 STAGE_TIMEOUT = 1500  # seconds; a stage that takes longer hangs: on a quiet machine the longest takes 500
 AT_ONCE = 2  # stages; most machines that run this have two cores
 NO_TESTS = "collected no tests"
+ONE_BLENDER = "bpy-4.5"  # where alone tests marked `one_blender` run: what they prove is no matter of its version
 FIND_PYTEST = """
 import importlib.util, sys
 print("\\nFOUND", "%d.%d" % sys.version_info[:2], importlib.util.find_spec("pytest") is not None)
@@ -79,7 +80,8 @@ def _all_stages(selection):
     stages.append(("core", lambda: _pytest("core", "core", core_roots, selection, None)))
     for name in ("bpy-4.5", "bpy-5.2", "bpy-4.2"):
         stages.append((name, lambda name=name: _pytest(name, name, ["tests/blender"], selection, archive)))
-    stages.append(("blender", lambda: _in_real_blender(selection, archive, prepared.result)))
+    left_out = _deselected("blender", selection)
+    stages.append(("blender", lambda: _in_real_blender(selection, archive, prepared.result, left_out)))
     if not selection.is_partial or selection.within(["tests/gui"]):
         stages.append(("window", lambda: _window(selection, archive, prepared.result)))
     return [(name, stage) for name, stage in stages if prepared or name not in ("blender", "window")]
@@ -157,17 +159,23 @@ def _pytest(name, environment_name, roots, selection, archive):
     if not paths:
         return Result(note="left out: not selected" if selection.paths else NO_TESTS)
     command = [environments.python(environment_name), "-m", "pytest", "-p", "no:pytest-blender", *paths]
+    command += _deselected(name, selection)
     return _run_pytest(name, command, selection, archive)
 
 
-def _in_real_blender(selection, archive, get_blender):
+def _deselected(name, selection):
+    """Options that leave out what needn't run in a stage again; what the user selects runs wherever he has it run."""
+    return [] if name == ONE_BLENDER or selection.is_partial else ["-m", "not one_blender"]
+
+
+def _in_real_blender(selection, archive, get_blender, left_out=()):
     paths = selection.within(["tests/blender"])
     if not paths:
         return Result(note="left out: not selected" if selection.paths else NO_TESTS)
     blender = get_blender()
     python = environments.python("pytest-blender")
     options = ["--factory-startup", "--python-exit-code", "3", *_pytest_for(blender, python)]
-    command = [python, "-m", "pytest", *paths, "--blender-executable", blender]
+    command = [python, "-m", "pytest", *paths, *left_out, "--blender-executable", blender]
     return _run_pytest("blender", command, selection, archive, ["--", *options])
 
 

@@ -37,6 +37,7 @@ def first_motion(reaction):
     return np.cross(reaction.turn[k, reaction.struck], reaction.actor.axis[reaction.struck]), reaction.turn[k]
 
 
+@pytest.mark.one_blender
 def test_an_opposite_impulse_goes_the_other_way(rig):
     there, turns = first_motion(tools.solved(rig, impulse=1.0)[1])
     back, turns_back = first_motion(tools.solved(rig, impulse=-1.0)[1])
@@ -45,6 +46,7 @@ def test_an_opposite_impulse_goes_the_other_way(rig):
     assert np.abs(turns + turns_back).max() < 0.02 * np.abs(turns).max()
 
 
+@pytest.mark.one_blender
 def test_a_direction_given_is_the_direction_taken(rig):
     _, forward = tools.solved(rig, impulse=2.0, direction=(0.0, 1.0, 0.0))
     _, sideways = tools.solved(rig, impulse=2.0, direction=(1.0, 0.0, 0.0))
@@ -52,6 +54,7 @@ def test_a_direction_given_is_the_direction_taken(rig):
     assert abs(a @ b) < 0.7 * np.linalg.norm(a) * np.linalg.norm(b)
 
 
+@pytest.mark.one_blender
 def test_twice_the_impulse_is_twice_the_motion(rig):
     """Of all that turns by more than a simulation goes to sleep on, which may be at any time."""
     one, two = (tools.solved(rig, impulse=impulse)[1].peaks() for impulse in (0.5, 1.0))
@@ -60,6 +63,7 @@ def test_twice_the_impulse_is_twice_the_motion(rig):
     assert [two[name] / one[name] for name in seen] == pytest.approx([2.0] * len(seen), rel=ALIKE)
 
 
+@pytest.mark.one_blender
 def test_more_mass_less_motion(rig):
     job, light = tools.solved(rig)
     struck = light.actor.names[light.struck]
@@ -74,6 +78,7 @@ def test_more_mass_less_motion(rig):
     assert heaviest.peaks()[struck] < 0.9 * light.peaks()[struck]
 
 
+@pytest.mark.one_blender
 def test_a_chest_hit_travels_outwards(rig):
     """From the bone that is struck: a joint has gone a tenth of its way off the clip later than the one before it.
     Further on a whip overtakes its handle, and where each is farthest is late and flat.
@@ -109,6 +114,7 @@ def usual(addon, data):
     return tools.solved(rig, frame=FRAME)[1].peaks()
 
 
+@pytest.mark.one_blender
 class TestOnlyWords:
     """The same character in other units, at another place in time, at another rate; the file has scale 100, 24 fps."""
 

@@ -9,8 +9,6 @@ from bl_ext.user_default.parametric_dynamics.core import errors
 
 from tests.blender.gltf_reader import Gltf
 
-from .interface_tools import add_demo
-
 CYBERPUNK = "1_game_characters/quaternius/cyberpunk_Character.glb"
 
 
@@ -20,8 +18,7 @@ def library(recipe, source, folder):
     return cli.main([str(word) for word in (*words, "--report", folder / "report.json")])
 
 
-def test_every_hit_on_every_clip(fresh_scene, tmp_path, capsys):
-    add_demo()
+def test_every_hit_on_every_clip(demo, tmp_path, capsys):
     source = tmp_path / "demo.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(source))
     recipe = 'situations = ["chest_bullet"]\nclips = ["*"]\nseeds = [3]\nat = [0.5]\n'

@@ -19,7 +19,7 @@ from bl_ext.user_default.parametric_dynamics.core.rotation import exp, multiply
 
 from . import conftest
 from .acceptance_tools import between, orientations
-from .interface_tools import OPS, names, short
+from .interface_tools import OPS, names
 from .layer_tools import differences, farthest, file_state, joints, key_pose, set_frame, tripod
 
 KAYKIT = "1_game_characters/kaykit/manny_med_mod.gltf"
@@ -57,14 +57,11 @@ def make_salute(armature, start=0, end=48):
 
 
 @pytest.fixture
-def demo(fresh_scene):
-    OPS.add_demo_character()
-    rig = bpy.context.active_object
-    make_salute(rig)
+def demo(demo):
+    make_salute(demo)
     keep_actions()
-    short(rig)
     set_frame(1)
-    return rig
+    return demo
 
 
 class TestDemo:

@@ -2,15 +2,9 @@
 
 import bpy
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import checklist, memory
+from bl_ext.user_default.parametric_dynamics.blender_addon import checklist
 
-from .interface_tools import OPS, add_demo
-
-
-@pytest.fixture
-def demo(fresh_scene):
-    memory.forget()
-    return add_demo()
+from .interface_tools import OPS
 
 
 def states(rig):

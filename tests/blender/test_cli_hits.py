@@ -138,6 +138,7 @@ def test_a_point_off_the_centre_twists(run, data, tmp_path):  # noqa: F811
     assert any(abs(left["peak_deg"][b] - right["peak_deg"][b]) > 3.0 for b in left["peak_deg"])
 
 
+@pytest.mark.one_blender
 def test_striker_twist_and_blast_are_told(run, data, tmp_path):  # noqa: F811
     facts, _ = facts_of(run, tmp_path, data / KAYKIT_CLIPS, *CHEST, "--striker", 2, 10)
     assert facts["hit"]["striker"] == [2.0, 10.0, 0.0] and 5.0 < facts["hit"]["impulse"] < 20.0
@@ -152,6 +153,7 @@ def test_striker_twist_and_blast_are_told(run, data, tmp_path):  # noqa: F811
     assert 0.7 * own.gain * own.impulse < facts["hit"]["impulse"] < own.gain * own.impulse
 
 
+@pytest.mark.one_blender
 def test_a_seed_is_deterministic(run, data, tmp_path):  # noqa: F811
     words = (data / FOX, *CHEST)
     plain, one, again, other = (

@@ -265,7 +265,12 @@ def test_a_loop_is_shown_once_however_often_it_is_laid(fresh_scene, data):
 
 
 @pytest.mark.parametrize(
-    "name", [GAME + "ozz_pab/pab_walk.fbx", GAME + "RobotExpressive.source.glb", GAME + "kaykit/Med_General.glb"]
+    "name",
+    [
+        pytest.param(GAME + "ozz_pab/pab_walk.fbx", marks=pytest.mark.one_blender),
+        pytest.param(GAME + "RobotExpressive.source.glb", marks=pytest.mark.one_blender),
+        GAME + "kaykit/Med_General.glb",
+    ],
 )
 def test_the_clip_stays_the_users_whatever_reactions_lay(fresh_scene, data, name):
     """Its name, its keys and its quarter; what a reaction adds to it (repeated, held, a hold) only makes it last."""

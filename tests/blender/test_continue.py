@@ -8,16 +8,15 @@ from bl_ext.user_default.parametric_dynamics.core import situation as situations
 from bl_ext.user_default.parametric_dynamics.core.progress import run
 from bl_ext.user_default.parametric_dynamics.core.react import Hit
 
-from .interface_tools import add_demo
 from .layer_tools import differences, file_state, joints
 
 PAB = "1_game_characters/ozz_pab/pab_walk.fbx"
 
 
-@pytest.fixture(params=["demo", "pab"])
+@pytest.fixture(params=["demo", pytest.param("pab", marks=pytest.mark.one_blender)])
 def rig(request, fresh_scene):
     if request.param == "demo":
-        return add_demo()
+        return request.getfixturevalue("template")("demo")
     data = request.getfixturevalue("data")
     found = files.open_input(data / PAB)
     return bpy.data.objects[found.armature]

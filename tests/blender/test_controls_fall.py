@@ -13,7 +13,6 @@ from bl_ext.user_default.parametric_dynamics.core.pose import Envelope
 from tests.blender import layer_tools as tools
 from tests.blender import rigify_walk
 from tests.blender.interface_tools import OPS
-from tests.blender.test_controls_general import puppet  # noqa: F401 (fixture)
 
 HAS_RIGIFY = any(module.__name__ == "rigify" for module in addon_utils.modules())
 TURN, SHIFT = 0.5, 2e-3  # [deg], [m on a figure of 1.75 m]
@@ -43,6 +42,7 @@ def relative(matrices):
     return np.linalg.inv(matrices[:, :1]) @ matrices
 
 
+@pytest.mark.one_blender
 @pytest.mark.skipif(not HAS_RIGIFY, reason="this Blender comes without the Rigify add-on")
 def test_rigify_falls_on_its_back_and_gets_up(fresh_scene):
     """By the panel, of two actions that which lies face up; in the end the layer is that action, moved at the root."""
@@ -77,7 +77,8 @@ def test_rigify_falls_on_its_back_and_gets_up(fresh_scene):
     assert tools.differences(state, tools.file_state()) == []
 
 
-def test_controls_that_fall_keep_to_the_simulation(puppet):  # noqa: F811
+@pytest.mark.one_blender
+def test_controls_that_fall_keep_to_the_simulation(puppet):
     """To the end, and with all that the clip keys, an extra control too, which stands still with the body."""
     bpy.ops.object.mode_set(mode="EDIT")
     prop = puppet.data.edit_bones.new("prop")
@@ -95,7 +96,8 @@ def test_controls_that_fall_keep_to_the_simulation(puppet):  # noqa: F811
     np.testing.assert_allclose(seen[1], seen[0], atol=1e-5)
 
 
-def test_a_fall_that_controls_can_not_show_says_how_to_bake_it(puppet, monkeypatch):  # noqa: F811
+@pytest.mark.one_blender
+def test_a_fall_that_controls_can_not_show_says_how_to_bake_it(puppet, monkeypatch):
     """IK right on bones that deform doesn't fold them as a limp body does; a reaction that returns has other cures."""
     monkeypatch.setattr(posing, "LOST", -1.0)
     bake = "Bake Action with Visual Keying and Clear Constraints"
@@ -107,7 +109,7 @@ def test_a_fall_that_controls_can_not_show_says_how_to_bake_it(puppet, monkeypat
         assert tools.differences(state, tools.file_state()) == []
 
 
-def test_a_control_rig_goes_over_to_another_action(puppet):  # noqa: F811
+def test_a_control_rig_goes_over_to_another_action(puppet):
     """While a reaction fades: to the same walk with the head turned, whose control it is that turns."""
     action = puppet.animation_data.action
     other = action.copy()
@@ -133,7 +135,7 @@ def test_a_control_rig_goes_over_to_another_action(puppet):  # noqa: F811
     assert tools.differences(state, tools.file_state()) == []
 
 
-def test_an_action_shows_what_its_own_switches_say(puppet):  # noqa: F811
+def test_an_action_shows_what_its_own_switches_say(puppet):
     """A hand that the action lets go of its control hangs as its own channels have it; the switch is put back."""
     action = puppet.animation_data.action
     held = puppet.pose.bones["hand.L"].constraints[0]
@@ -155,7 +157,7 @@ def test_an_action_shows_what_its_own_switches_say(puppet):  # noqa: F811
     assert len(played.tops) >= 1 and all(name.startswith("ctl-") for name in played.tops)
 
 
-def test_what_nothing_carries_goes_along(puppet):  # noqa: F811
+def test_what_nothing_carries_goes_along(puppet):
     """A hand's control without a parent beside a body that hangs on one: two move all."""
     bpy.ops.object.mode_set(mode="EDIT")
     puppet.data.edit_bones["ctl-hand.L"].parent = None
@@ -169,7 +171,7 @@ def test_what_nothing_carries_goes_along(puppet):  # noqa: F811
     assert set(tops) & {"ctl-hand.L"} and len(tops) == 2
 
 
-def test_what_a_constraint_carries_is_not_moved_twice(puppet):  # noqa: F811
+def test_what_a_constraint_carries_is_not_moved_twice(puppet):
     """A hand's control without a parent that a Child Of hangs on the forearm's, looked at before what carries it."""
     bpy.ops.object.mode_set(mode="EDIT")
     puppet.data.edit_bones["ctl-hand.L"].parent = None

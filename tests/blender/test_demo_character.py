@@ -10,8 +10,8 @@ PACE = demo_motion.STRIDE / STRIDE_FRAMES  # m a frame
 
 
 @pytest.fixture
-def rig(fresh_scene):
-    return demo_character.build(bpy.context)
+def rig(character):
+    return character
 
 
 def body(rig):
@@ -94,7 +94,8 @@ def test_height_and_facing(rig):
     assert -feet[:, 1].min() > feet[:, 1].max()  # toes to -Y
 
 
-def test_what_build_leaves(rig):
+def test_what_build_leaves(fresh_scene):
+    rig = demo_character.build(bpy.context)
     scene = bpy.context.scene
     assert rig.animation_data.action.name == "Walk"
     assert bpy.data.actions["Wave"].use_fake_user

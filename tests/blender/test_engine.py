@@ -11,7 +11,7 @@ from bl_ext.user_default.parametric_dynamics.blender_addon import files
 
 from tests.blender.gltf_reader import Gltf
 
-from .interface_tools import OPS, add_demo
+from .interface_tools import OPS
 from .layer_tools import differences, file_state, set_frame
 
 LIMIT = 1e-3  # of the figure's height
@@ -27,7 +27,7 @@ RIGS = {
 def rig(fresh_scene, data, request):
     """A rig with a short reaction in the middle of its clip."""
     if request.param == "demo":
-        armature = add_demo()
+        armature = request.getfixturevalue("template")("demo")
     else:
         name = files.open_input(data / RIGS[request.param]).armature
         armature = bpy.data.objects[name]
@@ -40,10 +40,8 @@ def rig(fresh_scene, data, request):
 
 
 @pytest.fixture
-def demo(fresh_scene):
-    armature = add_demo()
-    OPS.apply_hit_reaction(frame=8.0)
-    return armature
+def demo(hit):
+    return hit
 
 
 def matrices(armature, frame):

@@ -8,7 +8,7 @@ import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import cli, hints, recipe, settings
 from bl_ext.user_default.parametric_dynamics.core import situation
 
-from .interface_tools import OPS, add_demo, names
+from .interface_tools import OPS, names
 from .layer_tools import farthest, joints, set_frame
 
 GAME = "1_game_characters/"
@@ -20,14 +20,16 @@ RIGS = {
 }
 
 
-@pytest.fixture(scope="module", params=list(RIGS))
-def fallen(request, addon, data, tmp_path_factory):
+REAL = [pytest.param(name, marks=pytest.mark.one_blender) for name in RIGS if name != "demo"]
+
+
+@pytest.fixture(scope="module", params=["demo", *REAL])
+def fallen(request, template, data, tmp_path_factory):
     """(rig in the reopened file, report, metres per unit of the scene) of a knock-out by the command."""
     folder = tmp_path_factory.mktemp(request.param)
     path, clip, height = RIGS[request.param]
     if path is None:
-        bpy.ops.wm.read_homefile(use_empty=True)
-        add_demo()
+        template("demo")
         path = folder / "demo.blend"
         bpy.ops.wm.save_as_mainfile(filepath=str(path))
     words = ["react", data / path, "--situation", "knock_out", "--out", folder / "out.blend"]
@@ -95,8 +97,8 @@ def test_remove_puts_the_clip_back(fallen):
     np.testing.assert_allclose(joints(rig, frames), without, atol=1e-6)
 
 
-def test_the_panel_lets_a_body_stay_down(fresh_scene):
-    rig = add_demo()
+def test_the_panel_lets_a_body_stay_down(demo):
+    rig = demo
     group = rig.parametric_dynamics
     assert group.end == "return"
     group.end = "stay"
@@ -108,9 +110,9 @@ def test_the_panel_lets_a_body_stay_down(fresh_scene):
     assert group.end == "return"
 
 
-def test_a_blow_too_strong_to_catch_offers_the_fall(fresh_scene, tmp_path):
+def test_a_blow_too_strong_to_catch_offers_the_fall(demo, tmp_path):
     """The fall comes by Update; then it goes to an engine and is flattened, and lies as it did."""
-    rig = add_demo()
+    rig = demo
     OPS.apply_hit_reaction(frame=8.0, situation="chest_front", impulse=400.0, gain=1.0)
     record = rig.parametric_dynamics_reactions[0]
     assert record.uncaught
@@ -131,9 +133,9 @@ def test_a_blow_too_strong_to_catch_offers_the_fall(fresh_scene, tmp_path):
     assert names(rig) == [] and farthest(joints(rig, frames), lay) < 0.05
 
 
-def test_a_fallen_body_goes_over_to_an_action_and_back_off(fresh_scene):
+def test_a_fallen_body_goes_over_to_an_action_and_back_off(demo):
     """The demo's walk stands in for a get-up: it is far off, which is told, and goes on until the scene ends."""
-    rig = add_demo()
+    rig = demo
     frames = np.arange(1.0, 30.0)
     before = joints(rig, frames)
     group = rig.parametric_dynamics
@@ -154,9 +156,9 @@ def test_a_fallen_body_goes_over_to_an_action_and_back_off(fresh_scene):
     assert len(rig.parametric_dynamics_reactions) == 0 and farthest(joints(rig, frames), before) < 0.01
 
 
-def test_up_to_two_actions_are_kept_with_the_reaction(fresh_scene):
+def test_up_to_two_actions_are_kept_with_the_reaction(demo):
     """In the panel, as text, and as text of a time when there was one."""
-    rig = add_demo()
+    rig = demo
     group = rig.parametric_dynamics
     for names_ in ((), ("Up",), ("Up", "Over")):
         group.then, group.then_or = (*names_, "", "")[:2]
@@ -172,8 +174,8 @@ def test_up_to_two_actions_are_kept_with_the_reaction(fresh_scene):
         assert recipe.loads(json.dumps(old | {"then": was})).then == names_
 
 
-def test_an_action_that_is_not_there_is_refused(fresh_scene):
-    rig = add_demo()
+def test_an_action_that_is_not_there_is_refused(demo):
+    rig = demo
     rig.parametric_dynamics.then = "Get Up"
     with pytest.raises(RuntimeError, match="no action 'Get Up'"):
         OPS.apply_hit_reaction(frame=8.0)
@@ -186,6 +188,7 @@ LYING = {
 }
 
 
+@pytest.mark.one_blender
 @pytest.mark.parametrize("name", LYING)
 def test_a_body_that_is_hit_as_it_lies_stays_above_the_floor(name, addon, data, tmp_path):
     """Struck at a shoulder, one on a control rig: no part of its mesh gets deeper than the clip or the floor."""

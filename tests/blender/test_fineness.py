@@ -19,6 +19,7 @@ WALKS = {
 }
 
 
+@pytest.mark.one_blender
 @pytest.mark.parametrize("rig", WALKS)
 def test_real_rigs_react_as_in_fine_steps(addon, data, rig):
     """Feet that stand were of first order: Fox's forearm was 15 % off.  In long steps at the end a foot of pab was 12 %

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import actions, layer_undo
 
-from .interface_tools import OPS, add_demo
+from .interface_tools import OPS
 from .layer_tools import differences, file_state, set_frame
 
 LIVES = {(4, 2): range(67), (4, 5): range(67, 134), (5, 2): range(134, 201)}.get(bpy.app.version[:2], range(5))
@@ -21,11 +21,11 @@ LENGTH = 8
 class Life:
     """One rig in one file.  done: the animator's own edits that are in force, in order."""
 
-    def __init__(self, seed, folder):
+    def __init__(self, seed, folder, template):
         self.random = random.Random(seed)
         self.path = str(folder / "life.blend")
         self.log = []
-        start()
+        start(template)
         self.history, self.at = [()], 0
         bpy.ops.ed.undo_push(message="start")
 
@@ -156,10 +156,9 @@ STEPS = ["apply", "apply", "update", "remove", "edit_base", "tweak", "mute", "de
 STEPS += ["edit", "edit", "undo", "undo", "redo", "reload"]
 
 
-def start():
+def start(template):
     """The demo character with a short reaction; actions are kept without a user, so that saving loses none."""
-    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
-    rig = add_demo()
+    rig = template("demo")
     rig.parametric_dynamics.sustain, rig.parametric_dynamics.relaxation = 0.05, 0.1
     for action in bpy.data.actions:
         action.use_fake_user = True
@@ -218,12 +217,12 @@ def walk():
 
 
 @pytest.mark.parametrize("seed", LIVES)
-def test_nothing_stays_behind(fresh_scene, tmp_path, seed):
-    life = Life(seed, tmp_path)
+def test_nothing_stays_behind(template, tmp_path, seed):
+    life = Life(seed, tmp_path, template)
     life.live()
     set_frame(1)
     lived = file_state()
-    start()
+    start(template)
     for kind, number in life.done:
         EDITS[kind](number)
     set_frame(1)

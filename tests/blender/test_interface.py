@@ -19,10 +19,8 @@ DEMO = "Demo Character"
 
 
 @pytest.fixture
-def demo(fresh_scene):
-    """The demo character, active."""
-    assert OPS.add_demo_character() == {"FINISHED"}
-    return bpy.context.active_object
+def demo(character):
+    return character
 
 
 class TestRegistration:

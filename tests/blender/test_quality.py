@@ -21,9 +21,8 @@ def run(*words):
 
 
 @pytest.fixture
-def demo(fresh_scene):
-    bpy.ops.parametric_dynamics.add_demo_character()
-    return bpy.context.active_object
+def demo(character):
+    return character
 
 
 class TestReport:
@@ -52,6 +51,7 @@ class TestReport:
         for f in seen.findings:
             assert f.value == pytest.approx(meant[f.name], abs=0.2 * abs(LIMITS["beyond"][f.name][0])), f.name
 
+    @pytest.mark.one_blender
     @pytest.mark.parametrize("preset", ["chest_front", "shoulder_back"])
     def test_a_whipped_head_and_arm_calm_at_once(self, addon, data, tmp_path, preset):
         """Pab's neck and four spines brake from the first degree on; with free play his head shook for 0.3 s."""
@@ -61,6 +61,7 @@ class TestReport:
         assert found["grade"] == "good", found["worst"]
         assert found["checks"]["response"]["value"] > 5.3
 
+    @pytest.mark.one_blender
     def test_a_reaction_that_is_over_at_once_is_bad(self, addon, data, tmp_path):
         short = tmp_path / "short.toml"
         short.write_text(
@@ -114,6 +115,7 @@ class TestCommand:
         assert not report.exists()
 
 
+@pytest.mark.one_blender
 def test_the_scenes_rate_does_not_show(addon, data):
     """The same seconds at 24 and at 60 frames: grade and values within 2 % (of the limit where they are small)."""
     found = []

@@ -47,10 +47,10 @@ def course(rig, frame=HIT, stretch=1.0):
     return frames[~outside], moved[~outside]
 
 
-@pytest.fixture
-def usual(demo):
-    """What the hit does in a plain scene."""
-    most = react(demo)
+@pytest.fixture(scope="module")
+def usual(template):
+    """What the hit does in a plain scene [mm]."""
+    most = react(template("demo"))
     assert most > 30.0
     return most
 

@@ -11,7 +11,7 @@ from bl_ext.user_default.parametric_dynamics.core import rotation
 from bl_ext.user_default.parametric_dynamics.core.errors import SituationError
 
 from .acceptance_tools import between, loaded, orientations, solved
-from .interface_tools import OPS, add_demo, names
+from .interface_tools import OPS, names
 from .layer_tools import differences, file_state, key_pose, set_frame, tripod
 
 MODES = ("QUATERNION", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX", "AXIS_ANGLE")
@@ -40,9 +40,8 @@ def worst(a, b):
 
 class TestDemo:
     @pytest.fixture
-    def demo(self, fresh_scene):
-        OPS.add_demo_character()
-        return bpy.context.active_object
+    def demo(self, character):
+        return character
 
     def test_shoulder_front_at_half_a_degree(self, demo):
         """Under a third of the keys, and no bone is further off in the armature than the tolerance."""
@@ -83,8 +82,8 @@ class TestDemo:
         before, after = state["animation"], file_state()["animation"]
         assert differences(before, after) == []
 
-    def test_update_keeps_its_tolerance(self, fresh_scene):
-        demo = add_demo()
+    def test_update_keeps_its_tolerance(self, template):
+        demo = template("demo")
         demo.parametric_dynamics.key_tolerance = 1.0
         OPS.apply_hit_reaction()
         keys = count(demo, names(demo)[0])
@@ -102,7 +101,9 @@ CHARACTERS = {
 }
 
 
-@pytest.mark.parametrize("name", CHARACTERS)
+@pytest.mark.parametrize(
+    "name", ["cyberpunk", *(pytest.param(name, marks=pytest.mark.one_blender) for name in ("kaykit", "pab_walk"))]
+)
 def test_characters_of_others(fresh_scene, data, name):
     """Fine tolerances too, though the NLA's grain shows a neck of seven bones 0.2 degrees off where deltas fade out.
 
