@@ -1,9 +1,10 @@
 """Hand over: a body goes from where a reaction leaves it to another action, matched in pose and facing.
 
 The action is moved along the ground and turned about the vertical to where the body is; it begins at the frame whose
-pose, so moved, is nearest.  Of several the nearest takes over.  Both poses are blended joint by joint for a while, as
-high above the floor as both are.  Where an action by which a body gets up hangs in the air, it is set down.  A body
-that lies the other way up rolls over first, its limbs along it.
+pose, so moved, is nearest, of a body that lies at the first that is about as near.  Of several actions the nearest
+takes over.  Both poses are blended joint by joint for a while, as high above the floor as both are.  Where an action by
+which a body gets up hangs in the air, it is set down.  A body that lies the other way up rolls over first, its limbs
+along it.
 """
 
 from collections.abc import Sequence
@@ -27,6 +28,7 @@ from .support import smooth
 PAUSE = 0.4  # [s] for which a body that has fallen lies still before it goes on
 ROOM = 0.3  # [s] of the action that must be left after the frame at which it begins
 UNLIKE = 0.25  # [m] that bodies may be off on average where the action begins
+SOONER = 0.02  # [m] by which an earlier frame may be farther off a body that lies: no get-up begins at full speed
 LOOPS = 0.02  # [m] by which a loop may fail to meet itself
 THICK = 0.1  # [m] from its middle, in which a body's turn counts as it moves what is there
 TOUCHES, FLOATS = 0.01, 0.05  # [m] above the ground that count as on it, and from where on a body hangs in the air
@@ -127,7 +129,8 @@ def hand_over(reaction: Reaction, clip: Clip, actions: Sequence[Clip], seconds: 
     ground = floor_of(reaction.blows, surface, clip.times, actor.canonical(clip), reaction.start)
     set_down = [_grounded(actor, action, surface, ground, fallen) for action in actions]
     moved, floats = [poses for poses, _ in set_down], [gap for _, gap in set_down]
-    found = [match(actor, there, theirs, action.times) for theirs, action in zip(moved, actions, strict=True)]
+    slack = SOONER if fallen else 0.0
+    found = [match(actor, there, theirs, action.times, slack) for theirs, action in zip(moved, actions, strict=True)]
     best = int(np.argmin([off for *_, off in found]))
     action, (first, turn, shift, off) = actions[best], found[best]
     times, *played = repeated(actor, action.times, *moved[best], action.times[first] + until - start)
@@ -205,9 +208,10 @@ def afloat(actor: Actor, times: Array, q: Array, p: Array, surface: touch.Points
 
 
 def match(
-    actor: Actor, pose: tuple[Array, Array], poses: tuple[Array, Array], times: Array
+    actor: Actor, pose: tuple[Array, Array], poses: tuple[Array, Array], times: Array, slack: float = 0.0
 ) -> tuple[int, Array, Array, float]:
-    """(frame, turn (4,), shift (3,), [m] off on average) by which one of poses (A, n, ...) comes nearest to a pose.
+    """(frame, turn (4,), shift (3,), [m] off on average) by which the first of poses (A, n, ...) comes as near to a
+    pose as any, or by so much [m] not quite.
 
     By the middles of the bodies and what is THICK around them, weighed by their masses: a body that lies on its face is
     another than one on its back.  The best turn about the vertical is known in closed form.
@@ -226,7 +230,7 @@ def match(
     turn = np.stack((np.cos(0.5 * angle), zero, zero, np.sin(0.5 * angle)), axis=-1)
     off = np.sqrt(np.einsum("n,ani->a", weight, (rotate(turn[:, None], x) - y) ** 2))
     possible = times <= max(times[-1] - ROOM, times[0])
-    best = int(np.argmin(np.where(possible, off, np.inf)))
+    best = int(np.argmax(np.where(possible, off, np.inf) <= off[possible].min() + slack))
     shift = (centre - rotate(turn[best], centres[best])) * level
     return best, turn[best], shift, float(off[best])
 

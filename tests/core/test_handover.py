@@ -72,6 +72,24 @@ def test_a_fallen_body_gets_up_where_it_lies(actor, clip, fallen):
     assert height[since].min() > min(touch.points(actor).world(*lies)[..., 2].min(axis=-1).min(), up.then.ground) - 1e-6
 
 
+def test_a_get_up_is_seen_from_its_beginning(actor, clip, fallen):
+    """It lies half a second with a hip 6 degrees off; begun where that is right, it would get up within the blend."""
+    action = rising(fallen, clip)
+    count, thigh = round(0.5 * clip.fps), actor.order[actor.first("thigh.L")]
+    longer = {name: np.concatenate((np.repeat(getattr(action, name)[:1], count, axis=0), getattr(action, name)))
+              for name in ("rotation", "position", "object_rotation", "object_position")}  # fmt: skip
+    q, p = longer["rotation"], longer["position"]
+    limb = [i for i, name in enumerate(actor.skeleton.names) if name in ("thigh.L", "shin.L", "foot.L", "toe.L")]
+    turn, hip = exp(np.array([0.0, 0.0, np.radians(6.0)])), p[:count, thigh, None]
+    q[:count, limb], p[:count, limb] = multiply(turn, q[:count, limb]), hip + rotate(turn, p[:count, limb] - hip)
+    later = replace(action, frames=np.arange(count + len(action.frames), dtype=float), **longer)
+    up = hand_over(fallen, clip, [later], SECONDS, 0.0)
+    assert up.then.shows[0] == 0 and not up.warnings
+    standing = run(react(actor, clip, named("shoulder_front"), HIT))
+    walk = replace(clip, frames=clip.frames[:61], **{name: getattr(clip, name)[:61] for name in longer})
+    assert hand_over(standing, clip, [walk], SECONDS, 0.0).then.shows[0] > 0, "who walks goes on in step"
+
+
 def test_floors_of_different_heights_are_no_difference(actor, clip, fallen):
     """The action is filmed on a stage a metre up, the body lies on a floor that its blow says."""
     action = rising(fallen, clip)
