@@ -20,8 +20,8 @@ from .forces import Force, Muscle, weight
 from .forces.world import motions
 from .model import State
 from .pace import Pace
-from .reference import Reference, build, to_joints
-from .resample import hermite
+from .reference import Reference, along, to_joints
+from .resample import Poses, hermite
 from .rotation import Array, angle, conjugate, exp, log, multiply, unwound
 from .simulate import Run
 from .situation import Situation
@@ -72,7 +72,7 @@ class Hanging(Stage):
         self.arms, self.deviation, self.swings = arms, deviation, swings
         tense = [(s.with_changes(drive="velocities", tone=1.0, tone_curve=()), hit) for s, hit in hits]
         super().__init__(actor, clip, tense, settings, {})
-        self.own = to_joints(self.model, *actor.canonical(clip))
+        self.own = Poses.of(self.samples, *to_joints(self.model, *actor.canonical(clip)))
 
     def _cast(self, fixed: Mapping[str, str]) -> tuple[np.ndarray, int]:
         return self.arms, -1
@@ -99,7 +99,7 @@ class Hanging(Stage):
     def forces(self, reference: Reference) -> list[Force]:
         """Muscles with the clip's weight, limits, and flesh that gives as in the clip: not as in the pose followed."""
         start, h = float(reference.times[0]), float(reference.lengths[0])
-        clip = build(self.samples, *self.own, start, reference.steps, h, reference.before)
+        clip = along(self.own, start, reference.steps, h, reference.before)
         kin, _ = motions(self.model, clip)
         out = super().forces(reference)
         borne = -weight(self.model, kin, self.actor.gravity)

@@ -13,7 +13,7 @@ import numpy as np
 
 from .lanes import dot
 from .model import Model, State
-from .resample import poses
+from .resample import Poses
 from .rotation import Array, conjugate, cross, exp, factor, log, multiply, rotate
 from .spatial import apply
 
@@ -169,15 +169,21 @@ def build(
     before: float | None = None,
     last: Array | float = 0.0,
 ) -> Reference:
-    """Reference from joint poses at the clip's samples.
+    """`along` joint poses (T, n, 4), (T, n, 3) at the clip's samples (T,) [s]."""
+    return along(Poses.of(samples, rotation, position), start, steps, h, before, last)
 
-    samples: (T,) [s].  rotation: (T, n, 4), position: (T, n, 3) joint poses.  start: time of pose 0 [s].
-    h: [s] length of the steps.  before: [s] length of the step that ends at pose 0, where it differs.
-    last: (n, 6) acceleration in that step, where it is known.
+
+def along(
+    clip: Poses, start: float, steps: int, h: float, before: float | None = None, last: Array | float = 0.0
+) -> Reference:
+    """Reference of the joint poses of a clip.
+
+    start: time of pose 0 [s].  h: [s] length of the steps.  before: [s] length of the step that ends at pose 0, where
+    it differs.  last: (n, 6) acceleration in that step, where it is known.
     """
     grid: Array = start + h * np.arange(-1.0, steps + 1.0)
     grid[0] = start - (before or h)
-    q, p = poses(samples, rotation, position, grid)
+    q, p = clip.at(grid)
     length = np.full((steps + 1, 1, 1), h)
     length[0] = before or h
     twist = twist_between(q[:-1], p[:-1], q[1:], p[1:], length)

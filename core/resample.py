@@ -1,5 +1,7 @@
 """Smooth values between samples: the clip between its frames."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from .rotation import Array, continuous, normalize
@@ -12,10 +14,15 @@ def hermite(times: Array, values: Array, at: Array) -> Array:
     """
     near = _near(times, at)
     times, values = times[near], values[near]
+    return cubic(times, values, tangents(times, values), at)
+
+
+def tangents(times: Array, values: Array) -> Array:
+    """(T, ...) three-point tangents of samples (T, ...), one-sided at the ends."""
     step = np.diff(times).reshape((-1,) + (1,) * (values.ndim - 1))
     slope = np.diff(values, axis=0) / step
     inner = (slope[:-1] * step[1:] + slope[1:] * step[:-1]) / (step[:-1] + step[1:])
-    return cubic(times, values, np.concatenate((slope[:1], inner, slope[-1:])), at)
+    return np.concatenate((slope[:1], inner, slope[-1:]))
 
 
 def cubic(times: Array, values: Array, tangent: Array, at: Array) -> Array:
@@ -45,11 +52,27 @@ def rotations(times: Array, q: Array, at: Array) -> Array:
     return normalize(hermite(times[near], continuous(q[near]), at))
 
 
-def poses(times: Array, q: Array, p: Array, at: Array) -> tuple[Array, Array]:
-    """`rotations` of q (T, n, 4) and `hermite` of p (T, n, 3) at once."""
-    near = _near(times, at)
-    both = hermite(times[near], np.concatenate((continuous(q[near]), p[near]), axis=-1), at)
-    return normalize(both[..., :4]), both[..., 4:]
+@dataclass(frozen=True, eq=False)
+class Poses:
+    """`rotations` and `hermite` of a clip at once, with all that is the same at any moments worked out in advance.
+
+    times: (T,) [s].  values, tangent: (T, n, 7) rotations and places with their rates of change.
+    """
+
+    times: Array
+    values: Array
+    tangent: Array
+
+    @classmethod
+    def of(cls, times: Array, q: Array, p: Array) -> "Poses":
+        """Of samples q (T, n, 4), p (T, n, 3)."""
+        values = np.concatenate((continuous(q), p), axis=-1)
+        return cls(times, values, tangents(times, values))
+
+    def at(self, times: Array) -> tuple[Array, Array]:
+        """(K, n, 4), (K, n, 3) at times (K,)."""
+        both = cubic(self.times, self.values, self.tangent, times)
+        return normalize(both[..., :4]), both[..., 4:]
 
 
 def _near(times: Array, at: Array) -> slice:

@@ -19,7 +19,8 @@ from .forces import Bearing, Compliant, Floor, Force, Pulse, SwingTwist
 from .forces.world import motions
 from .kick import kicked
 from .model import State
-from .reference import Reference, build, to_joints, to_world
+from .reference import Reference, along, to_joints, to_world
+from .resample import Poses
 from .rotation import Array, conjugate, rotate, to_matrix
 from .situation import BoneSetting, Situation
 from .skeleton import Clip
@@ -218,7 +219,12 @@ class Stage:
     ) -> Reference:
         """The clip from a moment on, in sub-steps of length h; `before` and `last` are length and acceleration of the
         sub-step that ends there."""
-        return build(self.samples, *self.joints, start, steps, h, before, last)
+        return along(self._clip, start, steps, h, before, last)
+
+    @cached_property
+    def _clip(self) -> Poses:
+        """What the bodies follow."""
+        return Poses.of(self.samples, *self.joints)
 
     @cached_property
     def ends(self) -> joint_limits.Ends:
