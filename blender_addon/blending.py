@@ -15,7 +15,22 @@ from ..core.anatomy import analyse
 from ..core.blend import Layer, automatic, blend, standing, together
 from ..core.pose import UNIMPORTANT, VERY_IMPORTANT, Envelope
 from ..core.rotation import conjugate, multiply
-from . import actions, choosing, clip, control_rig, fk, layer, records, rehung, rig, sampling, source, thinning, timing
+from . import (
+    actions,
+    choosing,
+    clip,
+    control_rig,
+    fk,
+    layer,
+    layer_undo,
+    records,
+    rehung,
+    rig,
+    sampling,
+    source,
+    thinning,
+    timing,
+)
 from .channels import Channels, Target, frame_grid, rotation_property
 
 STUMBLE = 0.15, 0.4  # [s] in which an action takes over at a hit, and gives back
@@ -134,6 +149,8 @@ def _chosen(armature, wish):
         if action.slots.get(wish.slot) is None:
             raise choosing.InputError("Action '{}' has no slot '{}'.".format(action.name, wish.slot))
         found = [replace(item, slot=wish.slot) for item in found]
+    if action in layer_undo.laid_actions():
+        raise choosing.InputError("Action '{}' is the layer of a reaction. Choose a clip.".format(action.name))
     if not found:
         text = "Action '{}' moves no bone of '{}'. Choose one made for this rig."
         raise choosing.InputError(text.format(action.name, armature.name))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import bpy
 
 from ..core.errors import CoreError
-from . import actions, clip, source
+from . import actions, clip, layer_undo, source
 
 
 class InputError(CoreError):
@@ -26,10 +26,13 @@ class Candidate:
 
 
 def candidates(body, among=None):
-    """The actions (of the file, or among the given ones) that key bones of the armature."""
-    names = {bone.name for bone in body.data.bones}
+    """The actions (of the file, or among the given ones) that key bones of the armature; what reactions have laid is
+    no clip."""
+    names, laid = {bone.name for bone in body.data.bones}, layer_undo.laid_actions()
     found = []
     for action in bpy.data.actions if among is None else among:
+        if action in laid:
+            continue
         slots = list(action.slots) if actions.LAYERED else [None]
         best = max((_candidate(body, action, slot, names) for slot in slots), key=lambda c: c.bones, default=None)
         if best is not None and best.bones:

@@ -21,7 +21,7 @@ def flatten(context, armature, name=""):
     for record in armature.parametric_dynamics_reactions:
         layer_checks.require_own(armature, record.name)
     base = records.base_of(armature)
-    alone = base is not None and base.track and not records.load(base.foreign)
+    alone = base is not None and base.track and not _others_play(armature.animation_data, base)
     clip = base.action if alone else None
     if clip is None:  # strips of the user's own: whatever they key
         channels = nla.keyed_channels(armature.animation_data, nla.read_stack(armature.animation_data), set())
@@ -46,6 +46,12 @@ def flatten(context, armature, name=""):
     if clip is None:
         data.action_blend_type, data.action_influence = "REPLACE", 1.0
     return made.name, notes
+
+
+def _others_play(data, base):
+    """Whether tracks of the user's own are heard besides; importers leave clips on muted ones."""
+    own = set(records.load(base.foreign))
+    return any(data.nla_tracks[i].name in own and len(data.nla_tracks[i].strips) for i in nla.read_stack(data).tracks)
 
 
 def _own_channels(armature):

@@ -21,7 +21,7 @@ PRESETS = (
     CUSTOM,
 )
 DIRECTIONS = (
-    ("SITUATION", "As the Situation", "The direction that the situation gives, seen from the figure"),
+    ("SITUATION", "Situation", "The direction that the situation gives, seen from the figure"),
     ("FIGURE", "Figure", "Left, forward and up of the figure as it stands at the hit"),
     ("WORLD", "World", "X, Y and Z of the scene"),
 )

@@ -48,6 +48,13 @@ def own_actions(rig: Any) -> set[Any]:
     return {strip.action for record in records_ for _, strip, layer in own_strips(rig, record) if layer}
 
 
+def laid_actions() -> set[Any]:
+    """Every action that a reaction has laid, on whatever rig of the file."""
+    rigs = [item for item in bpy.data.objects if len(item.parametric_dynamics_reactions)]
+    noted = {getattr(record, layer) for rig in rigs for record in rig.parametric_dynamics_reactions for layer in LAYERS}
+    return noted.union(*map(own_actions, rigs))
+
+
 def keyed_below(rig: Any) -> set[Channel]:
     """The channels that what plays on the rig keys, its reactions left out."""
     anim = rig.animation_data

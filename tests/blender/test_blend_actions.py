@@ -125,6 +125,18 @@ class TestDemo:
         assert gone == pytest.approx(400 / 410 * whole, abs=0.05)
         assert left == pytest.approx(10 / 410 * whole, abs=0.05)
 
+    def test_what_reactions_lay_is_no_clip(self, demo):
+        OPS.apply_hit_reaction(frame=8.0)
+        laid = demo.parametric_dynamics_reactions[0].action.name
+        assert {item.name for item in choosing.candidates(demo)} == {"Salute", "Walk", "Wave"}
+        with pytest.raises(RuntimeError, match="'{}' is the layer of a reaction. Choose a clip".format(laid)):
+            OPS.blend_actions(action=laid)
+        with pytest.raises(RuntimeError, match="Choose one of 'Salute', 'Walk', 'Wave'"):
+            OPS.blend_actions(action="Salut")
+        demo.parametric_dynamics.then = laid
+        with pytest.raises(RuntimeError, match="no action '{}'".format(laid)):
+            OPS.apply_hit_reaction(frame=8.0)
+
     def test_two_hits_over_it(self, demo):
         """Walk + wave + two hits, and removed in another order than made."""
         state = file_state()

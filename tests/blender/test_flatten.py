@@ -2,6 +2,7 @@
 
 import bpy
 import numpy as np
+import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import actions
 
 from .interface_tools import OPS
@@ -57,6 +58,17 @@ class TestFlatten:
         OPS.apply_hit_reaction(frame=8.0)
         self.foreign = 1
         self.check(demo, FRAMES)
+
+    @pytest.mark.parametrize("mute", (True, False))
+    def test_further_clips_on_muted_tracks(self, demo, mute):
+        """As importers leave them: the clip that plays alone is copied with its name; one that is heard is in it."""
+        wave = demo.animation_data.nla_tracks.new()
+        strip = wave.strips.new("Wave", 1, bpy.data.actions["Wave"])
+        strip.blend_type, wave.mute, self.foreign = "REPLACE", mute, 1
+        OPS.apply_hit_reaction(frame=8.0)
+        self.check(demo, FRAMES)
+        flat = "Walk flat" if mute else "Demo Character flat"
+        assert demo.animation_data.action.name == flat and wave.mute == mute
 
     def test_undo_brings_the_layers_back(self, hit):
         bpy.ops.ed.undo_push(message="before")
