@@ -65,8 +65,7 @@ def _pose(armature):
 def _clip(context, armature):
     found = source.of(armature)
     if found is None:
-        text, cure = source.lacking(armature)
-        return Item("clip", REFUSE, text, cure + " To a command, name --action or --clip.")
+        return Item("clip", REFUSE, *source.lacking(armature))
     seconds = (found.end - found.start) / timing.rate(context.scene)
     where = "'{}', frames {:g} to {:g}, {:.2f} s".format(found.action, found.start, found.end, seconds)
     if not _moves_bones(armature, found):
@@ -131,7 +130,7 @@ def _mesh(context, armature):
 def _feet(armature):
     figure = figures.known(armature)
     if figure is None:
-        return Item("contacts", WARN, "Feet are known when the bones were looked at.", "", RECOGNISE)
+        return Item("contacts", WARN, "Feet are known when the bones were looked at.")
     feet = [bone for bone, role in figure.roles.items() if role in ("foot.L", "foot.R")]
     if len(feet) < 2:
         text = "{} feet were found: nothing is held on the ground.".format(len(feet) or "No")
@@ -154,7 +153,7 @@ def _owners(armature):
 def _limits(armature):
     figure = figures.known(armature)
     if figure is None:
-        return [Item("limits", WARN, "Limits are known when the bones were looked at.", "", RECOGNISE)]
+        return [Item("limits", WARN, "Limits are known when the bones were looked at.")]
     owners, found, none = rig.constraint_owners(armature), {}, "No bone has limits: the usual ones are taken."
     if control_rig.under_control(armature, figure.roles, owners):
         held = rig.constraint_owners(armature, rig.carries)
@@ -199,5 +198,5 @@ def _time(context):
 
 def _settings(armature):
     keyed = keyed_settings.animated(armature)
-    text = "Keyed or driven: muscles follow, the rest is as at the hit." if keyed else "As in the panel."
+    text = "Keyed or driven: muscles follow, the rest is as at the hit." if keyed else "No setting is keyed or driven."
     return Item("settings", OK, text)

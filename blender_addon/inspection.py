@@ -114,6 +114,8 @@ def _checks(armature, facts):
         if stands:
             parts = ", ".join("'{}' {:.0f} %".format(name, 100.0 * part) for name, part in stands.items())
             item = item._replace(text="Feet stand around the hit: {}.".format(parts))
+        if (item.name, item.state) == ("clip", checklist.REFUSE):
+            item = item._replace(cure=item.cure + " To a command, name --action or --clip.")
         yield item
     possible = [name for name, reason in facts["situations"].items() if not reason]
     if facts["refused"]:

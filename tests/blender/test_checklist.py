@@ -115,6 +115,14 @@ def test_what_has_no_button_says_what_to_do(demo, spoil, name, state, cure):
     assert found.state == state and found.cure.startswith(cure) and found.cure.endswith(".") and not found.button
 
 
+def test_a_rig_as_it_is_imported_is_told_in_the_panels_words_with_each_button_once(demo):
+    demo.animation_data_clear()
+    found = checklist.of(bpy.context, demo)
+    assert {"clip", "roles", "contacts", "limits"} <= {each.name for each in found if each.state != checklist.OK}
+    assert [each.button for each in found if each.button] == [checklist.RECOGNISE]
+    assert not any("--" in each.text + each.cure for each in found), "options are the commands' words"
+
+
 def test_hints_of_reactions_are_listed(demo):
     OPS.apply_hit_reaction(frame=8.0)
     demo.animation_data.action = bpy.data.actions["Wave"]
