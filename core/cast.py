@@ -54,7 +54,7 @@ def told(said: Said, body: int) -> bool | None:
 def _wanted(actor: Actor, blows: Sequence[Blow], said: Said, fixed: Mapping[str, str]) -> list[bool]:
     """Which bodies situations, what is struck, and the user want to be simulated."""
     simulate = {role for blow in blows for role in blow.situation.simulate}
-    if simulate and not any(blow.situation.falls for blow in blows):
+    if simulate:
         owned = {base_role(r) for n, r in zip(actor.names, actor.roles, strict=True) if n in fixed}
         simulate |= {role for role in FOLLOWERS if role not in owned}
     wanted = [base_role(r) in simulate for r in actor.roles]

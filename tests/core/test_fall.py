@@ -271,7 +271,7 @@ def test_what_is_propped_up_topples_where_its_support_ends_soonest():
 
 @pytest.mark.parametrize("way", [(0.0, 1.0, 0.0), (0.0, -1.0, 0.0)])
 def test_an_animal_that_falls_along_its_length_does_not_stay_propped_up_on_its_legs(way):
-    """It comes to lie on its side, hips and chest down, though it is exactly as wide on both."""
+    """It comes to lie on its side, hips and chest down, though it is exactly as wide on both; its tail goes limp."""
     dog = actor_of(build(DOG, skin=True))
     clip = standing(dog.skeleton, 8.0)
     fallen = run(fall(dog, clip, named("knock_out"), replace(HIT, direction=np.array(way))))
@@ -281,6 +281,8 @@ def test_an_animal_that_falls_along_its_length_does_not_stay_propped_up_on_its_l
     aside = rotate(multiply(q[-1, hips], conjugate(own[-1, hips])), np.array([1.0, 0.0, 0.0]))
     assert abs(aside[2]) > 0.6
     assert p[-1, [hips, chest], 2].max() < 0.3 < 0.8 < p[0, [hips, chest], 2].min()
+    tail, held = (multiply(conjugate(x[-1, hips]), x[-1, dog.first("tail.1")]) for x in (q, own))
+    assert np.degrees(angle(tail, held)) > 10.0
 
 
 def test_a_body_in_the_air_keeps_its_momentum(actor, clip):
