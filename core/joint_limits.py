@@ -17,6 +17,7 @@ from .tuning import in_a_row
 # all other joints: what follows brakes long before its end.
 BALLS, TAUT, SOFT = 0.33, 0.05, 0.25
 LIMIT_FREQUENCY, LIMIT_RATIO = 8.0, 1.2
+BALL_RATIO = 2.0  # of shoulders and hips: a fifth of a limb's speed comes back from their ends, with 1.2 a third
 STOP_FREQUENCY = 16.0  # of ends that a rig's author sets: Blender cuts off what goes beyond
 UNBOUNDED = (-30.0, 30.0)  # [rad]: no joint ever gets there
 
@@ -125,7 +126,7 @@ def balls(
     about = np.einsum("mai,mij,maj->ma", frame, inertia[bodies][:, :3, :3], frame)
     size = np.stack((0.5 * (about[:, 1] + about[:, 2]), about[:, 0]), axis=1)
     twist = ranges[:, [2, 2]] * [-1.0, 1.0]
-    spring = _limit_spring(inertia, np.array(bodies), size, ease)
+    spring = _limit_spring(inertia, np.array(bodies), size, ease, BALL_RATIO)
     return SwingTwist(np.array(bodies), frame, ranges[:, :2], twist, BALLS, *spring)
 
 
@@ -136,7 +137,7 @@ def end_stops(
     stops = None if actor.stops is None else actor.stops.among(moving)
     if stops is None:
         return None
-    K, D, swift = _limit_spring(inertia, stops.bodies, _mean(inertia[stops.bodies]), ease, STOP_FREQUENCY)
+    K, D, swift = _limit_spring(inertia, stops.bodies, _mean(inertia[stops.bodies]), ease, frequency=STOP_FREQUENCY)
     return EndStop.of_clip(stops, reference, (K, D), swift)
 
 
@@ -146,13 +147,19 @@ def _mean(inertia: Array) -> Array:
 
 
 def _limit_spring(
-    inertia: Array, bodies: np.ndarray, size: Array, ease: Array | float, frequency: float = LIMIT_FREQUENCY
+    inertia: Array,
+    bodies: np.ndarray,
+    size: Array,
+    ease: Array | float,
+    ratio: float = LIMIT_RATIO,
+    frequency: float = LIMIT_FREQUENCY,
 ) -> tuple[Array, Array, Swift]:
-    """Stiffness and damping for joints (m,) that carry an inertia of this size, (m,) or (m, 2) [kg m^2], and how fast
-    that is: the faster, the less of the whole mass is on the other side of the joint, which is the world for a root."""
+    """Stiffness and damping of a ratio for joints (m,) that carry an inertia of this size, (m,) or (m, 2) [kg m^2], and
+    how fast that is: the faster, the less of the whole mass is on the other side of the joint, which is the world for
+    a root."""
     omega = 2.0 * np.pi * frequency
     part = inertia[bodies, 5, 5] / inertia[:, 5, 5].max()
     lighter = 1.0 / np.where(part < 1.0, 1.0 - part, 1.0)
-    rate = 2.0 * LIMIT_RATIO * omega
+    rate = 2.0 * ratio * omega
     easy = np.broadcast_to(ease, len(inertia))[bodies] / lighter
     return omega**2 * size, rate * size, Swift(rate * lighter, omega * np.sqrt(lighter), np.maximum(easy, 1.0))

@@ -7,6 +7,7 @@ import pytest
 
 from core import joint_limits, links
 from core.blend import of_reaction
+from core.forces.limit import torque_function
 from core.hanging import hang
 from core.pose import Envelope
 from core.progress import run
@@ -151,3 +152,20 @@ def test_a_trunk_of_which_some_bones_move_shares_its_whole_range_among_them(acto
     one[spines[0]] = True
     whole = sum(joint_limits.cones(actor, every, {})[i] for i in spines)
     assert len(spines) > 1 and joint_limits.cones(actor, one, {})[spines[0]] == pytest.approx(whole)
+
+
+@pytest.mark.parametrize("speed", [150.0, 400.0])
+def test_a_fifth_of_its_speed_comes_back_from_the_end_of_a_limbs_swing(actor, speed):
+    """Past its free play [deg/s], as one with all that it carries: the equation of motion, integrated here."""
+    inertia = np.tile(np.eye(6), (len(actor.names), 1, 1))
+    limit = joint_limits.balls(actor, np.ones(len(actor.names), dtype=bool), inertia, {})
+    K, D = limit.stiffness[:, 0], limit.damping[:, 0]
+    zone = (1.0 - limit.soft) * np.sqrt(limit.swing.prod(axis=1))
+    x, v, h = np.zeros(len(K)), np.full(len(K), np.radians(speed)), 1e-4
+    back = np.zeros(len(K))
+    for _ in range(5000):
+        torque, _, part = torque_function(x, zone, K)
+        v = v + h * (torque - part * D * v)
+        x = np.maximum(x + h * v, 0.0)
+        back = np.maximum(back, -v / np.radians(speed))
+    assert np.all((back > 0.0) & (back < 0.22))
