@@ -39,7 +39,11 @@ def _slack(*told, muscles=tuning.muscles):
 
 
 BLOCKS = {  # name: what does it, and what stands there instead
-    "limits": ((joint_limits, "limit", _nothing), (joint_limits, "balls", _none), (joint_limits, "end_stops", _none)),
+    "limits": (
+        (joint_limits.Ends, "about", _nothing),
+        (joint_limits, "balls", _none),
+        (joint_limits, "end_stops", _none),
+    ),
     "flesh": ((flesh, "between", _none),),
     "legs": ((Footing, "_lacks", _long_enough),),  # the pelvis sinks for legs that stand and are no longer
     "floating": ((recovery, "prepare", _none),),  # no plan, no guided weight, no feet on the ground
