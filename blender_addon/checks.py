@@ -1,6 +1,6 @@
 """Whether an operator can run, with the reason and the cure where it can't.  Cheap: panels ask at every redraw."""
 
-from . import actions, rig
+from . import actions, records, rig
 
 
 def armature_of(context):
@@ -66,6 +66,21 @@ def reaction(operator, context):
         operator.poll_message_set("The armature is in tweak mode. Leave it in the NLA editor (Tab).")
         return False
     return True
+
+
+def updatable(operator, context):
+    """The reaction that a button is about (`dynamics_reaction`) can be made anew; without one that shows as it runs."""
+    record = getattr(context, "dynamics_reaction", None)
+    reason = "" if record is None else no_update(record)
+    if reason:
+        operator.poll_message_set(reason)
+    return not reason
+
+
+def no_update(record):
+    """Why a reaction can't be made anew, with the cure; "" where it can."""
+    text = "'{}' blends two actions. Remove it, then blend them anew."
+    return text.format(record.name) if records.is_blend(record) else ""
 
 
 def pose_bone(operator, context):

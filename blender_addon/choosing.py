@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import bpy
 
 from ..core.errors import CoreError
-from . import actions, clip, layer_undo, source
+from . import actions, checks, clip, layer_undo, source
 
 
 class InputError(CoreError):
@@ -38,6 +38,11 @@ def candidates(body, among=None):
         if best is not None and best.bones:
             found.append(best)
     return found
+
+
+def search(_properties, context, _typed):
+    """The names that a text property offers which takes a clip of the armature; Blender keeps those that are typed."""
+    return [item.name for item in candidates(checks.armature_of(context))]
 
 
 def _candidate(body, action, slot, names):

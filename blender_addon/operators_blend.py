@@ -1,12 +1,11 @@
 """The operator that lets another action join the one that plays."""
 
-import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from bpy.types import Operator
 
 from ..core.errors import CoreError
 from ..core.pose import IMPORTANT, UNIMPORTANT, VERY_IMPORTANT
-from . import blending, checks, recipe, settings
+from . import blending, checks, choosing, recipe, settings
 from .body_properties import FRESH
 
 IMPORTANCE = (
@@ -28,7 +27,9 @@ class DYNAMICS_OT_blend_actions(Operator):
     bl_label = "Blend Actions"
     bl_options = {"REGISTER", "UNDO"}
 
-    action: StringProperty(name="Action", description="The action that joins what plays")
+    action: StringProperty(
+        name="Action", description="The action that joins what plays", search=choosing.search, search_options=set()
+    )
     slot: StringProperty(
         name="Slot",
         description="The action's slot, by its identifier. Empty: the one that moves most bones",
@@ -98,7 +99,7 @@ class DYNAMICS_OT_blend_actions(Operator):
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
-        layout.prop_search(self, "action", bpy.data, "actions")
+        layout.prop(self, "action", icon="ACTION")
         for name in ("frame", "repeat", "attack", "whole"):
             layout.prop(self, name)
         if not self.whole:

@@ -165,7 +165,7 @@ class DYNAMICS_OT_update_reaction(Solving, Operator):
 
     @classmethod
     def poll(cls, context):
-        return checks.reaction(cls, context) and checks.animated(cls, context)
+        return checks.reaction(cls, context) and checks.animated(cls, context) and checks.updatable(cls, context)
 
     def prepare(self, context):
         """Read rig and clip as they are without the reaction, a generator."""
@@ -173,9 +173,8 @@ class DYNAMICS_OT_update_reaction(Solving, Operator):
         record = record_of(armature, self.name)
         self.name = record.name
         layer_checks.require_own(armature, record.name)
-        if records.is_blend(record):
-            text = "'{}' blends two actions. Remove it, then blend them anew."
-            raise layer.LayerError(text.format(record.name))
+        if reason := checks.no_update(record):
+            raise layer.LayerError(reason)
         keyed = self.source == "SETTINGS"
         made = settings.recipe(armature) if keyed else recipe.loads(record.recipe)
         made = moves.followed(armature, record, made)

@@ -60,6 +60,7 @@ def _reactions(layout, armature):
     )
     row.operator("parametric_dynamics.remove_all", text="", icon="TRASH")
     row = layout.row(align=True)
+    row.context_pointer_set("dynamics_reaction", checks.active_reaction(armature))
     row.operator("parametric_dynamics.update_reaction", icon="FILE_REFRESH")
     row.operator("parametric_dynamics.remove_reaction", icon="X")
     row = layout.row(align=True)

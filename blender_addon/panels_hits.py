@@ -46,9 +46,9 @@ def draw(layout, armature):
     if holder.end == "stay":
         column.prop(holder, "knock_out")
     group = armature.parametric_dynamics
-    column.prop_search(group, "then", bpy.data, "actions")
+    column.prop(group, "then", icon="ACTION")
     if group.then:
-        column.prop_search(group, "then_or", bpy.data, "actions")
+        column.prop(group, "then_or", icon="ACTION")
         column.prop(group, "then_seconds")
     column.operator("parametric_dynamics.blend_actions", text="Add Stumble Action").at_hit = True
 

@@ -4,7 +4,7 @@ import bpy
 from bpy.props import CollectionProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Object, PropertyGroup
 
-from . import settings
+from . import choosing, settings
 from .body_properties import OVERRIDE, SECONDS
 from .hit_properties import DYNAMICS_PG_hit, HitProperties
 
@@ -44,6 +44,8 @@ class DYNAMICS_PG_settings(HitProperties, PropertyGroup):
             "Action that the body goes over to afterwards, such as getting up: from where it lies or stands, at the "
             "frame whose pose is nearest, turned to how it faces. Empty: none"
         ),
+        search=choosing.search,
+        search_options=set(),
         override=OVERRIDE,
     )
     then_or: StringProperty(
@@ -52,6 +54,8 @@ class DYNAMICS_PG_settings(HitProperties, PropertyGroup):
             "Another such action, as from the other side: the one that begins more like the body lies or stands takes "
             "over. Empty: none"
         ),
+        search=choosing.search,
+        search_options=set(),
         override=OVERRIDE,
     )
     then_seconds: FloatProperty(

@@ -10,6 +10,7 @@ from bl_ext.user_default.parametric_dynamics.blender_addon import (
     choosing,
     fk,
     operators_blend,
+    properties,
     records,
     rehung,
     rig,
@@ -26,6 +27,11 @@ KAYKIT = "1_game_characters/kaykit/manny_med_mod.gltf"
 KAYKIT_CLIPS = "1_game_characters/kaykit/Med_MovementBasic.glb"
 CYBERPUNK = "1_game_characters/quaternius/cyberpunk_Character.glb"
 KAYKIT_WAVE = "1_game_characters/kaykit/Med_Simulation.glb"
+PICKERS = (
+    (operators_blend.DYNAMICS_OT_blend_actions, "action"),
+    (properties.DYNAMICS_PG_settings, "then"),
+    (properties.DYNAMICS_PG_settings, "then_or"),
+)
 NEUTRAL = 0.05  # mm at human size, through float32 channels
 
 
@@ -129,6 +135,9 @@ class TestDemo:
         OPS.apply_hit_reaction(frame=8.0)
         laid = demo.parametric_dynamics_reactions[0].action.name
         assert {item.name for item in choosing.candidates(demo)} == {"Salute", "Walk", "Wave"}
+        for owner, name in PICKERS:
+            search = owner.__annotations__[name].keywords["search"]
+            assert search(None, bpy.context, "") == ["Salute", "Walk", "Wave"]
         with pytest.raises(RuntimeError, match="'{}' is the layer of a reaction. Choose a clip".format(laid)):
             OPS.blend_actions(action=laid)
         with pytest.raises(RuntimeError, match="Choose one of 'Salute', 'Walk', 'Wave'"):
@@ -213,10 +222,7 @@ class TestDemo:
     def test_the_dialog_asks_for_what_the_operator_has(self, demo):
         has = operators_blend.DYNAMICS_OT_blend_actions.__annotations__
         asked = []
-        layout = SimpleNamespace(
-            prop=lambda _, name: asked.append(name),
-            prop_search=lambda _, name, owner, items: asked.append(name) or getattr(owner, items)["Wave"],
-        )
+        layout = SimpleNamespace(prop=lambda _, name, **_how: asked.append(name))
         for whole, automatic in ((True, True), (False, False)):
             dialog = SimpleNamespace(layout=layout, whole=whole, automatic=automatic)
             operators_blend.DYNAMICS_OT_blend_actions.draw(dialog, bpy.context)
@@ -228,6 +234,10 @@ class TestDemo:
         with pytest.raises(RuntimeError, match="blends two actions"):
             OPS.update_reaction()
         assert differences(state, file_state()) == []
+        OPS.apply_hit_reaction(frame=8.0)
+        for record, able in zip(demo.parametric_dynamics_reactions, (False, True), strict=True):
+            with bpy.context.temp_override(dynamics_reaction=record):  # as the panel's button has it
+                assert OPS.update_reaction.poll() == able
 
 
 def key_count(armature):
