@@ -39,9 +39,7 @@ def play(rig, title):
     choosing.play(rig, next(offered for offered in choosing.candidates(rig) if offered.title == title))
 
 
-@pytest.fixture(
-    params=["demo", *(pytest.param(name, marks=pytest.mark.one_blender) for name in ("cyberpunk", "kaykit"))]
-)
+@pytest.fixture(params=["demo", "cyberpunk", "kaykit"])
 def character(request, open_file, data, template):
     """The demo character and two game characters, walking."""
     if request.param == "demo":
