@@ -96,6 +96,8 @@ def _new_file(addon, **options):
 def template(addon, tmp_path_factory):
     """Call with a name of `_templates` for a scene of its own, like a fresh one, with that in it: opened from a file,
     a tenth of the time that making it takes.  Gives the active object."""
+    import bpy
+
     folder, made = tmp_path_factory.mktemp("templates"), _templates()
 
     def call(name):
@@ -105,9 +107,9 @@ def template(addon, tmp_path_factory):
             if start:
                 call(start)
             step()
-            sys.modules["bpy"].ops.wm.save_as_mainfile(filepath=str(path), copy=True)
+            bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
         _new_file(addon, filepath=str(path), load_ui=False)
-        return sys.modules["bpy"].context.active_object
+        return bpy.context.active_object
 
     return call
 

@@ -378,6 +378,7 @@ class TestTogether:
         assert stale(hit) == [] and len(read) == len(set(read))
         assert {action for action, *_ in read} == {bpy.data.actions["Walk"], first}, "the second lies on the first"
         first.name = "renamed"
+        memory.forget()
         assert stale(hit) == []
 
     def test_a_run_that_broke_leaves_no_mark(self, demo, monkeypatch):
