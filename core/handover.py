@@ -1,10 +1,10 @@
 """Hand over: a body goes from where a reaction leaves it to another action, matched in pose and facing.
 
 The action is moved along the ground and turned about the vertical to where the body is; it begins at the frame whose
-pose, so moved, is nearest, of a body that lies at the first that is about as near.  Of several actions the nearest
-takes over.  Both poses are blended joint by joint for a while, as high above the floor as both are.  Where an action by
-which a body gets up hangs in the air, it is set down.  A body that lies the other way up rolls over first, its limbs
-along it.
+pose, so moved, is nearest, of a body that lies at the first that is about as near, by preference to one to which it
+needn't roll over.  Of several actions the nearest takes over.  Both poses are blended joint by joint for a while, as
+high above the floor as both are.  Where an action by which a body gets up hangs in the air, it is set down.  A body
+that lies the other way up rolls over first, its limbs along it.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from .knockout import floor_of
 from .model import Model
 from .reaction import Reaction
 from .reference import to_joints
-from .rolling import UP, Roll
+from .rolling import UP, Roll, rolls
 from .rotation import Array, multiply, rotate, slerp, to_matrix
 from .skeleton import Clip
 from .stance import FALLS
@@ -211,7 +211,7 @@ def match(
     actor: Actor, pose: tuple[Array, Array], poses: tuple[Array, Array], times: Array, slack: float = 0.0
 ) -> tuple[int, Array, Array, float]:
     """(frame, turn (4,), shift (3,), [m] off on average) by which the first of poses (A, n, ...) comes as near to a
-    pose as any, or by so much [m] not quite.
+    pose as any, or by so much [m] not quite; of these the first to which a body that lies needn't roll over.
 
     By the middles of the bodies and what is THICK around them, weighed by their masses: a body that lies on its face is
     another than one on its back.  The best turn about the vertical is known in closed form.
@@ -230,7 +230,9 @@ def match(
     turn = np.stack((np.cos(0.5 * angle), zero, zero, np.sin(0.5 * angle)), axis=-1)
     off = np.sqrt(np.einsum("n,ani->a", weight, (rotate(turn[:, None], x) - y) ** 2))
     possible = times <= max(times[-1] - ROOM, times[0])
-    best = int(np.argmax(np.where(possible, off, np.inf) <= off[possible].min() + slack))
+    near = possible & (off <= off[possible].min() + slack)
+    flat = near & ~rolls(actor, pose[0], multiply(turn[:, None], poses[0]))
+    best = int(np.argmax(flat if flat.any() else near))
     shift = (centre - rotate(turn[best], centres[best])) * level
     return best, turn[best], shift, float(off[best])
 

@@ -38,12 +38,9 @@ class Roll:
     @classmethod
     def of(cls, actor: Actor, own: Array, goal: Array) -> "Roll":
         """From one world pose's rotations (n, 4) to another's."""
-        base = max(actor.first("pelvis"), 0)
-        along = rotate(conjugate(actor.skeleton.rotation[actor.order[base]]), actor.sign * np.asarray(actor.anatomy.up))
-        ends = [rotate(q[base], along) for q in (own, goal)]
-        angle = float(_about(own[None, base], goal[None, base], along, 0.0)[1][0])
-        over = abs(angle) > ROLLS and max(abs(float(end[2])) for end in ends) < LIES
-        return cls(base, along, angle, over, limp.straight(actor))
+        base, along = _trunk(actor)
+        _, roll = _about(own[None, base], goal[None, base], along, 0.0)
+        return cls(base, along, float(roll[0]), bool(rolls(actor, own, goal[None])[0]), limp.straight(actor))
 
     def other_way(self) -> "Roll":
         """The same pose by rolling the other way round."""
@@ -101,6 +98,21 @@ class Roll:
             more = s[np.arange(len(s)), lowest] > STIFF * middle
             low, high = np.where(more, middle, low), np.where(more, high, middle)
         return np.asarray(np.arctan(0.5 * (low + high)))
+
+
+def rolls(actor: Actor, own: Array, goals: Array) -> np.ndarray:
+    """(A,) bool, whether a body lies and rolls over, from one world pose's rotations (n, 4) to others (A, n, 4)."""
+    base, along = _trunk(actor)
+    _, roll = _about(np.repeat(own[None, base], len(goals), axis=0), goals[:, base], along, 0.0)
+    rises = np.maximum(np.abs(rotate(goals[:, base], along)[:, 2]), abs(float(rotate(own[base], along)[2])))
+    return np.asarray((np.abs(roll) > ROLLS) & (rises < LIES))
+
+
+def _trunk(actor: Actor) -> tuple[int, Array]:
+    """The body that carries all others, and (3,) a unit vector up the trunk, its frame."""
+    base = max(actor.first("pelvis"), 0)
+    up = actor.sign * np.asarray(actor.anatomy.up)
+    return base, rotate(conjugate(actor.skeleton.rotation[actor.order[base]]), up)
 
 
 def _across(length: Array) -> Array:

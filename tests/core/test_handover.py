@@ -90,6 +90,22 @@ def test_a_get_up_is_seen_from_its_beginning(actor, clip, fallen):
     assert hand_over(standing, clip, [walk], SECONDS, 0.0).then.shows[0] > 0, "who walks goes on in step"
 
 
+def test_of_frames_that_are_as_near_one_without_a_roll_begins(actor, clip, fallen):
+    """Turned about the trunk by 66 degrees, 65 and so on: two centimetres are five degrees."""
+    q, p = (x[-1] for x in fallen.poses(clip))
+    base = actor.first("pelvis")
+    angles, times = np.radians(np.arange(66.0, 59.0, -1.0)), np.arange(7.0)
+    turns = exp(angles[:, None, None] * rotate(q[base], Roll.of(actor, q, q).along))
+    poses = multiply(turns, q), p[base] + rotate(turns, p - p[base])
+    over = [Roll.of(actor, q, multiply(match(actor, (q, p), (a[None], b[None]), times[:1])[1], a)).over
+            for a, b in zip(*poses, strict=True)]  # fmt: skip
+    assert over[0] and not over[-2]
+    assert match(actor, (q, p), poses, times)[0] == 5, "the last frame leaves no room"
+    assert match(actor, (q, p), poses, times, handover.SOONER)[0] == over.index(False) < 5
+    rolled = poses[0][:2], poses[1][:2]
+    assert match(actor, (q, p), rolled, 0.1 * times[:2] - 1.0, handover.SOONER)[0] == 0, "where all need one, the first"
+
+
 def test_floors_of_different_heights_are_no_difference(actor, clip, fallen):
     """The action is filmed on a stage a metre up, the body lies on a floor that its blow says."""
     action = rising(fallen, clip)
