@@ -70,8 +70,8 @@ class Hanging(Stage):
         swings: Array,
     ) -> None:
         self.arms, self.deviation, self.swings = arms, deviation, swings
-        tense = [(s.with_changes(drive="velocities", tone=1.0, tone_curve=()), hit) for s, hit in hits]
-        super().__init__(actor, clip, tense, settings, {})
+        unhurt = [(s.with_changes(drive="velocities", tone=1.0, tone_curve=()), hit) for s, hit in hits]
+        super().__init__(actor, clip, unhurt, settings, {})
         self.own = Poses.of(self.samples, *to_joints(self.model, *actor.canonical(clip)))
 
     def _cast(self, fixed: Mapping[str, str]) -> tuple[np.ndarray, int]:

@@ -112,17 +112,19 @@ class Stage:
 
     def _inertia(self) -> Array:
         """(n, 6, 6) what each joint carries, over the clip's own poses."""
-        seconds = self.blows[0].end - self.start  # what later blows make of it isn't known yet
-        whole = self.reference(self.start, int(np.ceil(seconds / COARSE - 1e-6)), COARSE, COARSE)
+        whole = self._whole(COARSE)
         still = np.zeros_like(whole.twist)
         kin = kinematics(self.model, State(whole.rotation[:-1], whole.position[:-1], still))
         return tuning.effective_inertia(self.model, kin)
 
     def _tension(self) -> Array:
         """(n,) what the clip's own swing asks of muscles."""
-        h = tuning.SWING
-        whole = self.reference(self.start, int(np.ceil((self.blows[0].end - self.start) / h)), h, h)
-        return tuning.tension(self.actor, self.model, whole, self.inertia)
+        return tuning.tension(self.actor, self.model, self._whole(tuning.SWING), self.inertia)
+
+    def _whole(self, h: float) -> Reference:
+        """What is followed while the first blow counts, in steps of h [s]; what later ones make of it isn't known."""
+        seconds = self.blows[0].end - self.start
+        return self.reference(self.start, int(np.ceil(seconds / h - 1e-6)), h, h)
 
     def _accuracy(self) -> tuple[int, list[str]]:
         """How often sub-steps must be halved for the fastest muscle, and what then still is in doubt."""

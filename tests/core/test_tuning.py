@@ -75,6 +75,9 @@ def test_what_a_clip_swings_hard_is_taut_and_what_it_walks_with_is_as_told(skele
         assert f[arm] == max(1.3, 1.3 * stage.tense[arm]) and (f[arm] > 1.3) == (faster >= 2.0)
         assert f[hand] >= plain[hand] and f[pelvis] == plain[pelvis] and f[thigh] == plain[thigh]
         np.testing.assert_allclose(np.delete(loose, pelvis), 0.5 * np.delete(f, pelvis))
+    by_hand = Stage(actor, clip, [(named("chest_front"), HIT)], {actor.names[arm]: {"frequency": 0.4}}, {})
+    f, _ = tuning.muscles(actor, by_hand.situation, by_hand.settings, by_hand.base, np.zeros(1), by_hand.tense)
+    assert f[arm] == 0.4, "what is said of a bone counts, however hard it swings"
 
 
 def test_tone_falls_most_at_the_blow_and_comes_back(skeleton):
