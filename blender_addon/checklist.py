@@ -88,7 +88,7 @@ def _layers(context, armature):
     data = armature.animation_data
     if data is None or armature.library is not None:
         return []
-    if not data.use_nla and data.action is None and len(data.nla_tracks):
+    if not data.use_nla and len(data.nla_tracks) and (data.action is None or actions.only_settings(data)):
         return [Item("layers", REFUSE, "The NLA is switched off, and only strips move the armature.", "", "NLA_ON")]
     found = hints.of(context, armature) if data.use_tweak_mode or len(armature.parametric_dynamics_reactions) else []
     stopping = ("LEAVE_TWEAK", "NLA_ON", "UNLINK", "SOLO_OFF")
@@ -134,7 +134,8 @@ def _feet(armature):
     feet = [bone for bone, role in figure.roles.items() if role in ("foot.L", "foot.R")]
     if len(feet) < 2:
         text = "{} feet were found: nothing is held on the ground.".format(len(feet) or "No")
-        return Item("contacts", WARN, text, "Give the feet their role in the panel Bone.", RECOGNISE)
+        button = "" if _roles(armature).button else RECOGNISE
+        return Item("contacts", WARN, text, "Give the feet their role in the panel Bone.", button)
     return Item("contacts", OK, "Feet: '{}' and '{}'.".format(*feet[:2]))
 
 

@@ -49,9 +49,10 @@ def flatten(context, armature, name=""):
 
 
 def _others_play(data, base):
-    """Whether tracks of the user's own are heard besides; importers leave clips on muted ones."""
+    """Whether clips on tracks of the user's own are heard besides; importers leave theirs on muted ones."""
     own = set(records.load(base.foreign))
-    return any(data.nla_tracks[i].name in own and len(data.nla_tracks[i].strips) for i in nla.read_stack(data).tracks)
+    heard = [data.nla_tracks[i] for i in nla.read_stack(data).tracks if data.nla_tracks[i].name in own]
+    return any(not actions.only_settings(strip) for strip in nla.strips_of(heard))
 
 
 def _own_channels(armature):

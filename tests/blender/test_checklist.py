@@ -123,6 +123,24 @@ def test_a_rig_as_it_is_imported_is_told_in_the_panels_words_with_each_button_on
     assert not any("--" in each.text + each.cure for each in found), "options are the commands' words"
 
 
+def test_lacking_legs_are_told_with_one_button(demo):
+    for name in ("thigh.L", "foot.L"):
+        demo.pose.bones[name].dynamics_role = "helper"
+    OPS.recognise_bones()
+    found = {each.name: each for each in checklist.of(bpy.context, demo)}
+    assert {found["roles"].state, found["contacts"].state} == {checklist.WARN}
+    assert [each.button for each in found.values() if each.button] == [checklist.RECOGNISE]
+
+
+def test_an_nla_that_is_off_has_its_button_beside_keyed_settings_too(demo):
+    silenced(demo)
+    demo.animation_data.use_nla = demo.animation_data.nla_tracks[0].mute = False
+    demo.parametric_dynamics.keyframe_insert("impulse", frame=1.0)
+    assert item(demo, "layers").button == "NLA_ON"
+    OPS.cure(kind="NLA_ON")
+    assert {states(demo)[name] for name in ("layers", "clip")} == {checklist.OK}
+
+
 def test_hints_of_reactions_are_listed(demo):
     OPS.apply_hit_reaction(frame=8.0)
     demo.animation_data.action = bpy.data.actions["Wave"]

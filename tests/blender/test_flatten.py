@@ -59,16 +59,24 @@ class TestFlatten:
         self.foreign = 1
         self.check(demo, FRAMES)
 
-    @pytest.mark.parametrize("mute", (True, False))
-    def test_further_clips_on_muted_tracks(self, demo, mute):
-        """As importers leave them: the clip that plays alone is copied with its name; one that is heard is in it."""
-        wave = demo.animation_data.nla_tracks.new()
-        strip = wave.strips.new("Wave", 1, bpy.data.actions["Wave"])
-        strip.blend_type, wave.mute, self.foreign = "REPLACE", mute, 1
+    @pytest.mark.parametrize(("further", "mute"), (("Wave", True), ("Wave", False), ("Settings", False)))
+    def test_further_tracks(self, demo, further, mute):
+        """The clip that plays alone, besides muted ones as importers leave them and keyed settings, is copied with its
+        name; one that is heard is in it."""
+        data = demo.animation_data
+        walk, slot = data.action, getattr(data, "action_slot", None)
+        data.action = bpy.data.actions.new("Settings")
+        demo.parametric_dynamics.keyframe_insert("impulse", frame=1.0)
+        data.action = walk
+        if slot is not None:
+            data.action_slot = slot
+        track = data.nla_tracks.new()
+        strip = track.strips.new(further, 1, bpy.data.actions[further])
+        strip.blend_type, track.mute, self.foreign = "REPLACE", mute, 1
         OPS.apply_hit_reaction(frame=8.0)
         self.check(demo, FRAMES)
-        flat = "Walk flat" if mute else "Demo Character flat"
-        assert demo.animation_data.action.name == flat and wave.mute == mute
+        flat = "Demo Character flat" if (further, mute) == ("Wave", False) else "Walk flat"
+        assert data.action.name == flat and track.mute == mute
 
     def test_undo_brings_the_layers_back(self, hit):
         bpy.ops.ed.undo_push(message="before")
