@@ -9,6 +9,8 @@ import bpy
 from ..core.errors import CoreError
 from . import actions, checks, clip, layer_undo, source
 
+SUGGESTED = {"SUGGESTION"}  # with `search`; without it Blender would look through all clips at every redraw
+
 
 class InputError(CoreError):
     """The input lacks what the command needs."""

@@ -28,7 +28,10 @@ class DYNAMICS_OT_blend_actions(Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     action: StringProperty(
-        name="Action", description="The action that joins what plays", search=choosing.search, search_options=set()
+        name="Action",
+        description="The action that joins what plays",
+        search=choosing.search,
+        search_options=choosing.SUGGESTED,
     )
     slot: StringProperty(
         name="Slot",
