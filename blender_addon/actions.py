@@ -127,6 +127,12 @@ def all_curves(action: Any) -> list[Any]:
     return [curve for slot in action.slots for curve in _played(action, slot)]
 
 
+def moves(action: Any, bones: set[str]) -> bool:
+    """Whether the action keys one of the bones in any slot; known at its first such curve."""
+    curves = (curve for slot in (action.slots if LAYERED else [None]) for curve in _played(action, slot))
+    return any(bone_of(curve.data_path) in bones and not is_setting(curve.data_path) for curve in curves)
+
+
 def _bags(action: Any, slot: Any) -> Iterator[Any]:
     for layer in action.layers:
         for strip in layer.strips:

@@ -31,7 +31,7 @@ class DYNAMICS_OT_blend_actions(Operator):
         name="Action",
         description="The action that joins what plays",
         search=choosing.search,
-        search_options=choosing.SUGGESTED,
+        search_options=set(),
     )
     slot: StringProperty(
         name="Slot",

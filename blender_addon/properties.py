@@ -45,7 +45,7 @@ class DYNAMICS_PG_settings(HitProperties, PropertyGroup):
             "frame whose pose is nearest, turned to how it faces. Empty: none"
         ),
         search=choosing.search,
-        search_options=choosing.SUGGESTED,
+        search_options=set(),
         override=OVERRIDE,
     )
     then_or: StringProperty(
@@ -55,7 +55,7 @@ class DYNAMICS_PG_settings(HitProperties, PropertyGroup):
             "over. Empty: none"
         ),
         search=choosing.search,
-        search_options=choosing.SUGGESTED,
+        search_options=set(),
         override=OVERRIDE,
     )
     then_seconds: FloatProperty(

@@ -134,6 +134,7 @@ class TestDemo:
     def test_what_reactions_lay_is_no_clip(self, demo):
         OPS.apply_hit_reaction(frame=8.0)
         laid = demo.parametric_dynamics_reactions[0].action.name
+        demo.pose.bones["head"].keyframe_insert("dynamics_mass", frame=1.0)  # an action of a setting is none either
         assert {item.name for item in choosing.candidates(demo)} == {"Salute", "Walk", "Wave"}
         for owner, name in PICKERS:
             search = owner.__annotations__[name].keywords["search"]
