@@ -138,7 +138,11 @@ def test_a_get_up_that_hangs_in_the_air_is_set_down_and_a_leap_is_not(actor, cli
     told = re.search(r"'Rise' floats up to (\d+) cm", " ".join(floats.warnings))
     assert told and int(told[1]) == pytest.approx(49, abs=2) and not stays.warnings
     last = slice(-min(len(floats.then.times), len(stays.then.times)), None)
-    np.testing.assert_allclose(floats.then.position[last], stays.then.position[last], atol=0.011)
+    lowest = touch.points(actor).world(stays.then.rotation, stays.then.position)[last, :, 2].min()
+    sunk = max(stays.then.ground - lowest, 0.0)  # as the fall itself is in its floor
+    assert sunk < 0.003
+    apart = handover.TOUCHES + sunk + 1e-6  # what is set down lies so high
+    np.testing.assert_allclose(floats.then.position[last], stays.then.position[last], atol=apart)
     places = touch.points(actor).world(floats.then.rotation, floats.then.position)
     high = places[..., 2].min(axis=-1) - floats.then.ground
     assert high.max() == pytest.approx(9.81 * 0.25**2 / 2.0, abs=0.02), "the leap"
