@@ -97,6 +97,7 @@ class Pace:
         """Halvings for what follows from now on: one less where the last of these runs, and what they began with, allow
         the longer sub-steps [s] that come of it.  Those begin at multiples of their length after a blow, or a blow to
         come would be told by when they end."""
-        count = (now - max(blow.start for blow in self.blows if blow.start <= now + 1e-6)) / longer
+        last = max((blow.start for blow in self.blows if blow.start <= now + 1e-6), default=now)
+        count = (now - last) / longer
         due = halvings > self.least(now) and abs(count - round(count)) < 1e-6
         return halvings - 1 if due and not any(self.too_fast(run, longer) for run in runs[-SPELL - 1 :]) else halvings

@@ -73,6 +73,15 @@ def test_a_joint_that_turns_suddenly_gets_finer_steps():
     assert pace.relaxed([calm], SUBSTEP, 1, later) == 0
 
 
+def test_longer_sub_steps_begin_at_multiples_of_their_length_after_a_blow():
+    """After an odd number of halves the next one is a half, too, however calm: where a later blow falls between long
+    ones, it would be told by those before it."""
+    blow = SimpleNamespace(start=9.5, contact=0.05)
+    pace, calm = Pace.returning([blow, SimpleNamespace(start=20.0, contact=0.05)], 0), bent(0.002)
+    assert pace.relaxed([calm], SUBSTEP, 1, 9.5 + 60.0 * SUBSTEP) == 0
+    assert pace.relaxed([calm], SUBSTEP, 1, 9.5 + 60.5 * SUBSTEP) == 1
+
+
 def gone_on(monkeypatch, runs, halvings=0):
     """(sub-steps that count, halvings for what follows) of a stretch of 24 that has these runs, and breaks down where
     they are fewer; halved so often."""
