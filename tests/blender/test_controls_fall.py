@@ -77,7 +77,6 @@ def test_rigify_falls_on_its_back_and_gets_up(fresh_scene):
     assert tools.differences(state, tools.file_state()) == []
 
 
-@pytest.mark.one_blender
 def test_controls_that_fall_keep_to_the_simulation(puppet):
     """To the end, and with all that the clip keys, an extra control too, which stands still with the body."""
     bpy.ops.object.mode_set(mode="EDIT")
