@@ -86,7 +86,7 @@ def test_a_pose_that_controls_cannot_show_is_refused(puppet):
     tools.set_frame(1)
     state = tools.file_state()
     with pytest.raises(errors.CoreError, match="leave bone 'upper_arm.L' .* degrees and .* at frame .* weakly"):
-        solved(puppet, "shoulder_back", impulse=40.0)
+        solved(puppet, "shoulder_front", impulse=40.0)
     assert tools.differences(state, tools.file_state()) == []
 
 
