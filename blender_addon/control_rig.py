@@ -97,7 +97,7 @@ class Body:
     def pose(self, context, armature, actor, clip, channels, reaction, excluded, lead=None):
         """Generator of the Posed of a reaction.  clip, channels: at the keyed frames.  excluded: bones that the user
         leaves out of the simulation.  lead: a `leading.Lead`."""
-        _, bones, _ = controls.watched(self.anatomy, self.skeleton.names)
+        _, bones, parents = controls.watched(self.anatomy, self.skeleton.names)
         contested = self._contested(armature)
         astray = {*contested, *self.unreached}  # others go with the simulation though they take no part in it
         q, p = mapping.armature_poses(actor, clip, *reaction.poses(clip))
@@ -106,6 +106,7 @@ class Body:
             armature,
             self.stages,
             self.anatomy.size,
+            parents,
             channels,
             (clip.rotation[:, bones], clip.position[:, bones]),
             (q[:, bones], p[:, bones]),

@@ -56,14 +56,14 @@ class Posed:
         return told + [MOVED.format(name, self.moved[name]) for name in stray if name in self.moved]
 
 
-def pose(context, armature, stages, size, channels, clip, wanted, moved, loose=(), lead=None):
+def pose(context, armature, stages, size, parents, channels, clip, wanted, moved, loose=(), lead=None):
     """A generator: yields progress 0..1, returns a Posed.
 
     stages: (index of the frame from which on, controls.Found).  size: the figure's height [rig units].
-    channels: of all bones, at the T frames.  clip, wanted: (q (T, m, 4), p (T, m, 3)) of the watched bones in armature
-    space.  moved: bone -> what moves it against its controls.  loose: bones that may be anywhere.  lead: a
-    `leading.Lead` where the body doesn't return.  ClipError where the controls leave a bone far from where it should
-    be.
+    parents: (m,) the watched bone above each, or -1.  channels: of all bones, at the T frames.  clip, wanted:
+    (q (T, m, 4), p (T, m, 3)) of the watched bones in armature space.  moved: bone -> what moves it against its
+    controls.  loose: bones that may be anywhere.  lead: a `leading.Lead` where the body doesn't return.  ClipError
+    where the controls leave a bone far from where it should be.
     """
     frames, names, length = channels.frames, stages[0][1].names, SPAN * size
     with Puppet(context, armature, names, length) as puppet:
@@ -71,7 +71,10 @@ def pose(context, armature, stages, size, channels, clip, wanted, moved, loose=(
         for k, frame in enumerate(frames):
             start, goal = ((to_matrix(q[k]), p[k]) for q, p in (clip, wanted))
             if row.solve(k, start, goal):
-                _require_shown(names, frame, row.solver.counted * row.left[k], lead is not None and lead.falls, moved)
+                off = (row.solver.counted * row.left[k]).reshape(2, -1, 3)
+                if np.linalg.norm(off, axis=-1).max() > LOST:
+                    own = _own(goal, off, parents, length)
+                    raise _refusal(names, frame, off, own, lead is not None and lead.falls, moved)
             yield (k + 1.0) / len(frames)
         puppet.use(row.blocks)
     targets = _targets(puppet, row.x, row.base, channels, () if lead is None else lead.written)
@@ -172,19 +175,37 @@ def _over(solver, puppet, bases, goal):
     return again if np.abs(solver.counted * again[1]).max() < best[0] else (best[1], best[2])
 
 
-def _require_shown(names, frame, left, falls, moved):
-    """Refuse a pose that is nowhere near, as where a clip jumps, limits are in the way, or IK doesn't fold a body that
-    falls so.  Named is where it begins: bones further out are off, too, and a hand farther than its arm; but before all
-    what something else moves, for others are bent to make up for it."""
-    off = np.linalg.norm(left.reshape(2, -1, 3), axis=-1)
-    if off.max() <= LOST:
-        return
-    astray = np.flatnonzero(off.max(axis=0) > 0.5 * off.max())  # parents stand before their children
-    first = next((i for i in astray if names[i] in moved), astray[0])
+def _own(goal, off, parents, length):
+    """(m,) how far each bone is off a pose beside the one above it: a hand that is off with its arm is not itself.
+
+    goal: (R (m, 3, 3), p (m, 3)).  off: (2, m, 3) by how much the pose that is shown misses that, see `probing`.
+    """
+    hung = np.flatnonzero(parents >= 0)
+    up = parents[hung]
+
+    def jointed(R, p):
+        turn, place = R.copy(), p.copy()
+        back = R[up].swapaxes(-1, -2)
+        turn[hung], place[hung] = back @ R[hung], (back @ (p[hung] - p[up])[..., None])[..., 0]
+        return turn, place
+
+    R, p = goal
+    shown = R @ to_matrix(exp(-off[0])), p - length * off[1]
+    own = probing.difference(jointed(*shown), jointed(R, p), length)
+    return np.linalg.norm(own.reshape(2, -1, 3), axis=-1).max(axis=0)
+
+
+def _refusal(names, frame, off, own, falls, moved):
+    """Of a pose that is nowhere near, as where a clip jumps, limits are in the way, or IK doesn't fold a body that
+    falls so.  Named is, of the bones far off, what something else moves, or else whose own joint is off by most:
+    those further out are off, too, and those before it are bent to make up for it."""
+    off = np.linalg.norm(off, axis=-1)
+    astray = np.flatnonzero(off.max(axis=0) > 0.5 * off.max())
+    first = next((i for i in astray if names[i] in moved), astray[np.argmax(own[astray])])
     text = "The controls leave bone '{}' {:.0f} degrees and {:.0f} mm off the simulated pose at frame {:g}. "
     text = text.format(names[first], np.degrees(off[0, first]), 1e3 * SPAN * HEIGHT * off[1, first], frame)
     by = moved.get(names[first])
-    raise ClipError(text + (BAKE if falls else MOVED.format(names[first], by) if by else SMOOTH))
+    return ClipError(text + (BAKE if falls else MOVED.format(names[first], by) if by else SMOOTH))
 
 
 def _solver(puppet, found, known, loose):
