@@ -7,6 +7,7 @@ import numpy as np
 from ..core import eulers, probing
 from ..core.bodies import HEIGHT
 from ..core.errors import ClipError
+from ..core.reference import to_parents
 from ..core.rotation import exp, multiply, to_matrix
 from . import fk, leading
 from .channels import Target
@@ -73,7 +74,7 @@ def pose(context, armature, stages, size, parents, channels, clip, wanted, moved
             if row.solve(k, start, goal):
                 off = (row.solver.counted * row.left[k]).reshape(2, -1, 3)
                 if np.linalg.norm(off, axis=-1).max() > LOST:
-                    own = _own(goal, off, parents, length)
+                    own = _own([x[k] for x in wanted], off, parents, length)
                     raise _refusal(names, frame, off, own, lead is not None and lead.falls, moved)
             yield (k + 1.0) / len(frames)
         puppet.use(row.blocks)
@@ -175,24 +176,15 @@ def _over(solver, puppet, bases, goal):
     return again if np.abs(solver.counted * again[1]).max() < best[0] else (best[1], best[2])
 
 
-def _own(goal, off, parents, length):
+def _own(wanted, off, parents, length):
     """(m,) how far each bone is off a pose beside the one above it: a hand that is off with its arm is not itself.
 
-    goal: (R (m, 3, 3), p (m, 3)).  off: (2, m, 3) by how much the pose that is shown misses that, see `probing`.
+    wanted: (q (m, 4), p (m, 3)).  off: (2, m, 3) by how much the pose that is shown misses that, see `probing`.
     """
-    hung = np.flatnonzero(parents >= 0)
-    up = parents[hung]
-
-    def jointed(R, p):
-        turn, place = R.copy(), p.copy()
-        back = R[up].swapaxes(-1, -2)
-        turn[hung], place[hung] = back @ R[hung], (back @ (p[hung] - p[up])[..., None])[..., 0]
-        return turn, place
-
-    R, p = goal
-    shown = R @ to_matrix(exp(-off[0])), p - length * off[1]
-    own = probing.difference(jointed(*shown), jointed(R, p), length)
-    return np.linalg.norm(own.reshape(2, -1, 3), axis=-1).max(axis=0)
+    q, p = wanted
+    poses = (multiply(q, exp(-off[0])), p - length * off[1]), wanted
+    shown, goal = ((to_matrix(turn), place) for turn, place in (to_parents(parents, *pose) for pose in poses))
+    return np.linalg.norm(probing.difference(shown, goal, length).reshape(2, -1, 3), axis=-1).max(axis=0)
 
 
 def _refusal(names, frame, off, own, falls, moved):

@@ -141,8 +141,13 @@ def advance(state: State, twist: Array, h: float) -> tuple[Array, Array]:
 
 def to_joints(model: Model, q: Array, p: Array) -> tuple[Array, Array]:
     """World poses (..., n, 4), (..., n, 3) to poses relative to the parents."""
-    roots = model.parent < 0
-    parent = np.where(roots, 0, model.parent)
+    return to_parents(model.parent, q, p)
+
+
+def to_parents(parents: np.ndarray, q: Array, p: Array) -> tuple[Array, Array]:
+    """The same of any bones with parents (n,), -1 at the top."""
+    roots = parents < 0
+    parent = np.where(roots, 0, parents)
     q_up = np.where(roots[:, None], np.array([1.0, 0.0, 0.0, 0.0]), q[..., parent, :])
     p_up = np.where(roots[:, None], 0.0, p[..., parent, :])
     back = conjugate(q_up)

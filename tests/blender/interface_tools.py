@@ -23,6 +23,13 @@ def add_demo():
     return rig
 
 
+def play_as_strip(rig):
+    """The rig's action on a strip of the animator's own, from frame 1 on, instead of as the active one."""
+    data = rig.animation_data
+    data.nla_tracks.new().strips.new("Walk", 1, data.action)
+    data.action = None
+
+
 def cures(rig):
     """What the panel offers, in order."""
     return [hint.cure for hint in hints.of(bpy.context, rig)]

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import actions
 
-from .interface_tools import OPS
+from .interface_tools import OPS, play_as_strip
 from .layer_tools import farthest, joints
 
 FRAMES = np.arange(1.0, 25.0)
@@ -51,10 +51,7 @@ class TestFlatten:
         self.check(demo, np.arange(1.0, 81.0))
 
     def test_strips_of_the_animators_own(self, demo):
-        data = demo.animation_data
-        track = data.nla_tracks.new()
-        track.strips.new("Walk", 1, data.action)
-        data.action = None
+        play_as_strip(demo)
         OPS.apply_hit_reaction(frame=8.0)
         self.foreign = 1
         self.check(demo, FRAMES)

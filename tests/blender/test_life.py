@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import actions, job, memory, source, staleness
 
-from .interface_tools import OPS, cures, layers, names, peak
+from .interface_tools import OPS, cures, layers, names, peak, play_as_strip
 from .layer_tools import farthest, joints, set_frame
 
 FRAMES = np.arange(1.0, 25.0)
@@ -306,10 +306,7 @@ class TestEditBase:
         assert track.strips[0].select
 
     def test_strips_of_the_animators_own(self, demo):
-        data = demo.animation_data
-        track = data.nla_tracks.new()
-        track.strips.new("Walk", 1, data.action)
-        data.action = None
+        play_as_strip(demo)
         OPS.apply_hit_reaction(frame=8.0)
         with pytest.raises(RuntimeError, match="strips of your own"):
             OPS.edit_base()
