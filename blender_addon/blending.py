@@ -22,7 +22,6 @@ from . import (
     control_rig,
     fk,
     layer,
-    layer_undo,
     records,
     rehung,
     rig,
@@ -139,22 +138,15 @@ def stumble(context, armature, action, frame, attack, relaxation, roles=None):
 
 def _chosen(armature, wish):
     """The Candidate that is meant."""
-    action = bpy.data.actions.get(wish.action)
-    if action is None:
-        offered = [item.name for item in choosing.candidates(armature)]
-        text = "There is no action '{}'. {}".format(wish.action, choosing.offer("Choose one of", wish.action, offered))
-        raise choosing.InputError(text.strip())
-    found = choosing.candidates(armature, [action])
-    if wish.slot and actions.LAYERED:
-        if action.slots.get(wish.slot) is None:
-            raise choosing.InputError("Action '{}' has no slot '{}'.".format(action.name, wish.slot))
-        found = [replace(item, slot=wish.slot) for item in found]
-    if action in layer_undo.laid_actions():
-        raise choosing.InputError("Action '{}' is the layer of a reaction. Choose a clip.".format(action.name))
-    if not found:
-        text = "Action '{}' moves no bone of '{}'. Choose one made for this rig."
-        raise choosing.InputError(text.format(action.name, armature.name))
-    return found[0]
+    found = choosing.by_name(armature, wish.action)
+    if not wish.slot or not actions.LAYERED:
+        return found
+    slots = bpy.data.actions[found.name].slots
+    if slots.get(wish.slot) is None:
+        text = "Action '{}' has no slot '{}'. {}"
+        offered = choosing.offer("It has", wish.slot, [slot.identifier for slot in slots])
+        raise choosing.InputError(text.format(found.name, wish.slot, offered))
+    return replace(found, slot=wish.slot)
 
 
 def _envelope(wish, length):

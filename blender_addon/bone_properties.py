@@ -1,9 +1,13 @@
 """What the user sets on pose bones; flat properties, because Blender cannot key a group on a pose bone."""
 
+import math
+
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from bpy.types import PoseBone
 
+from ..core.curve import begins
 from ..core.roles import MIDDLE, SIDED
+from . import settings
 from .properties import OVERRIDE
 
 SIMULATED = (
@@ -97,6 +101,28 @@ PROPERTIES = {
         override=OVERRIDE,
     ),
 }
+
+
+def put(armature, made):
+    """Make the values of an armature's bones say this recipe; what follows a curve there, as it begins."""
+    for bone in armature.pose.bones:
+        values = _values(made.bones.get(bone.name, {}), made.roles.get(bone.name))
+        for name in PROPERTIES:
+            if name in values:
+                setattr(bone, name, values[name])
+            else:
+                bone.property_unset(name)
+
+
+def _values(own, role):
+    """The properties that say these fields of `BoneSetting` and this role."""
+    values = {prop: begins(own[field]) for prop, field in settings.BONE_FIELDS.items() if field in own}
+    if "simulated" in own:
+        values["dynamics_simulated"] = "YES" if own["simulated"] else "NO"
+    if "velocity" in own:
+        values["dynamics_custom"], values["dynamics_angle"] = True, math.radians(own["angle"])
+        values["dynamics_velocity"], values["dynamics_multiplier"] = own["velocity"], own["multiplier"]
+    return values if role is None else values | {"dynamics_role": role}
 
 
 def register():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import bpy
 
 from ..core.errors import CoreError
-from . import actions, checks, clip, layer_undo, source
+from . import actions, checks, clip, layer_undo, source, staleness
 
 
 class InputError(CoreError):
@@ -40,10 +40,34 @@ def candidates(body, among=None):
     return found
 
 
+def by_name(body, name):
+    """The candidate that is the action of this name; InputError with what is on offer where it is no clip of the
+    armature."""
+    action = bpy.data.actions.get(name)
+    found = candidates(body, [action]) if action is not None else []
+    if found:
+        return found[0]
+    if action is None:
+        text = "There is no action '{}'."
+    elif action in layer_undo.laid_actions():
+        text = "Action '{}' is the layer of a reaction, which Flatten would make a clip of."
+    else:
+        text = "Action '{}' moves no bone of '{}'."
+    offered = offer("Choose one of", name, [item.name for item in candidates(body)])
+    cure = offered or "Give the armature an action that was made for it."
+    raise InputError("{} {}".format(text.format(name, body.name), cure))
+
+
 def search(_properties, context, _typed):
     """The names that a property offers which takes a clip of the armature.  Cheap: Blender asks at every redraw."""
-    names, laid = {bone.name for bone in checks.armature_of(context).data.bones}, layer_undo.laid_actions()
-    return [action.name for action in bpy.data.actions if action not in laid and actions.moves(action, names)]
+    body, laid = checks.armature_of(context), layer_undo.laid_actions()
+    names = {bone.name for bone in body.data.bones}
+    question = "moves", body.name_full
+
+    def fits(action):
+        return staleness.once(action, question, lambda: actions.moves(action, names))
+
+    return [action.name for action in bpy.data.actions if action not in laid and fits(action)]
 
 
 def _candidate(body, action, slot, names):

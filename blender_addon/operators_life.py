@@ -8,7 +8,19 @@ from bpy.props import EnumProperty, StringProperty
 from bpy.types import Operator
 
 from ..core.errors import CoreError
-from . import actions, checks, flatten, layer_undo, nla, operators_react, records, timing
+from . import (
+    actions,
+    bone_properties,
+    checks,
+    flatten,
+    layer_undo,
+    nla,
+    operators_react,
+    recipe,
+    records,
+    settings,
+    timing,
+)
 from .body_properties import FRESH
 
 CURES = (
@@ -19,6 +31,7 @@ CURES = (
     ("UNMUTE", "Unmute", "Switch the reaction's track and strip on"),
     ("LONGER_SCENE", "Lengthen Scene", "Move the scene's end to the end of the reactions"),
     ("SHOW_POSE", "Pose Position", "Let the armature show its pose instead of its rest position"),
+    ("SHOW_OWN", "Show Its Own", "Take the panel and the bones back to what the reaction was made with"),
     ("AUTOKEY_OFF", "Auto Keying Off", "Switch Auto Keying off"),
 )
 
@@ -88,6 +101,12 @@ class DYNAMICS_OT_cure(Operator):
 
     def _show_pose(self, _context, armature):
         armature.data.pose_position = "POSE"
+
+    def _show_own(self, _context, armature):
+        record = operators_react.record_of(armature, self.reaction)
+        made = recipe.loads(record.recipe)
+        settings.put(armature, made)
+        bone_properties.put(armature, made)
 
     def _autokey_off(self, context, _armature):
         context.scene.tool_settings.use_keyframe_insert_auto = False

@@ -2,7 +2,7 @@
 
 from bpy.types import Panel, UIList
 
-from . import checklist, checks, figures, hints, panels_hits, settings, staleness
+from . import checklist, checks, figures, hints, panels_hits, remarks, settings, staleness
 from .panel_tools import SubPanel, Tab, cure_button, split, wrapped
 
 STATES = {checklist.OK: "CHECKMARK", checklist.WARN: "ERROR", checklist.REFUSE: "CANCEL"}
@@ -49,18 +49,23 @@ class DYNAMICS_PT_main(Tab, Panel):
             wrapped(layout, context, hint.text, "ERROR")
             cure_button(layout, hint.cure, hint.reaction)
         if len(armature.parametric_dynamics_reactions):
-            _reactions(layout, armature)
+            _reactions(layout, context, armature)
 
 
-def _reactions(layout, armature):
-    group = armature.parametric_dynamics
+def _reactions(layout, context, armature):
+    group, record = armature.parametric_dynamics, checks.active_reaction(armature)
     row = layout.row()
     row.template_list(
         "DYNAMICS_UL_reactions", "", armature, "parametric_dynamics_reactions", group, "active_reaction", rows=2
     )
     row.operator("parametric_dynamics.remove_all", text="", icon="TRASH")
+    if text := remarks.doubled(armature, record):
+        wrapped(layout, context, text, "INFO")
+    if text := remarks.unapplied(armature, record):
+        wrapped(layout, context, text, "INFO")
+        cure_button(layout, "SHOW_OWN", record.name)
     row = layout.row(align=True)
-    row.context_pointer_set("dynamics_reaction", checks.active_reaction(armature))
+    row.context_pointer_set("dynamics_reaction", record)
     row.operator("parametric_dynamics.update_reaction", icon="FILE_REFRESH")
     row.operator("parametric_dynamics.remove_reaction", icon="X")
     row = layout.row(align=True)

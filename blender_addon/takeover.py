@@ -21,14 +21,10 @@ def read(context, armature, body, name, frame):
     that it keys itself.  Played is None where nothing but the action moves the bones.
     """
     skeleton = body.whole
-    action = bpy.data.actions.get(name)
-    found = choosing.candidates(armature, [action]) if action is not None else []
-    if not found:
-        offered = [item.name for item in choosing.candidates(armature)]
-        text = "There is no action '{}' for '{}' to go over to. {}"
-        raise choosing.InputError(text.format(name, armature.name, choosing.offer("Choose one of", name, offered)))
-    slot = action.slots.get(found[0].slot) if actions.LAYERED else None
-    first, last = choosing.key_range(found[0])
+    found = choosing.by_name(armature, name)
+    action = bpy.data.actions[found.name]
+    slot = action.slots.get(found.slot) if actions.LAYERED else None
+    first, last = choosing.key_range(found)
     if last - first < 1.0:
         raise ClipError("Action '{}' is a single pose. Choose one that moves to go over to.".format(name))
     frames = np.unique(np.append(np.arange(first, last), last))
