@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 Part = slice | np.ndarray
 
 # What numpy 2 has for few vectors and matrices costs half as much as their way round; None = an older numpy.
-_vecdot, matvec, vecmat = (getattr(np, name, None) for name in ("vecdot", "matvec", "vecmat"))
+_vecdot, _matvec, _vecmat = (getattr(np, name, None) for name in ("vecdot", "matvec", "vecmat"))
 FEW = 2  # entries of a column that cost less one by one than as a product with all of it
 
 
@@ -125,6 +125,24 @@ def _shared(m: Array, lying: Array, order: tuple[int, ...]) -> Array:
     out = np.empty(shape)
     np.matmul(m[:, None], flat.transpose(order), out=out.transpose(order))
     return seen(out.reshape(*shape[:3], *lying.shape[3:]), 2)
+
+
+def apply(m: Array, v: Array) -> Array:
+    """Matrix (..., i, j) times vector (..., j)."""
+    if v.ndim > 2 or m.ndim > 3:  # for many small products a loop over them costs less than as many calls of BLAS
+        if m.ndim == 3 and laned(v):
+            return shared(m, v)
+        return np.einsum("...ij,...j->...i", m, v)
+    return (m @ v[..., None])[..., 0] if _matvec is None else _matvec(m, v)
+
+
+def apply_T(m: Array, v: Array) -> Array:  # noqa: N802  a transpose
+    """Transpose of a matrix (..., i, j) times vector (..., i)."""
+    if v.ndim > 2 or m.ndim > 3:
+        if m.ndim == 3 and laned(v):
+            return shared(m.swapaxes(-1, -2), v)
+        return np.einsum("...ij,...i->...j", m, v)
+    return (v[..., None, :] @ m)[..., 0, :] if _vecmat is None else _vecmat(v, m)
 
 
 def rows(x: Array, bodies: Part, components: int = 1) -> Array:

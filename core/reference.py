@@ -86,7 +86,7 @@ class Reference:
 
     @cached_property
     def back(self) -> Array:
-        """(K + 1, n, 16) the inverses of the clip's rotations, for `rotation.times`."""
+        """(K + 1, n, 4, 4) the matrices that multiply by the inverses of the clip's rotations."""
         return factor(conjugate(self.rotation))
 
     def passing(self) -> Array:

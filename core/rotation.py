@@ -7,7 +7,7 @@ exponential map of SO(3) on rotation vectors [rad]; `log` returns the shorter wa
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .lanes import Array, Table, dot, linear, product
+from .lanes import Array, Table, apply, dot, linear, product
 
 IDENTITY: Array = np.array([1.0, 0.0, 0.0, 0.0])
 
@@ -21,13 +21,13 @@ def _skew_table() -> Array:
 
 
 def _product_table() -> Array:
-    """(16, 4): takes products of a component of a and one of b to the quaternion a b."""
+    """(4, 16): takes a quaternion a to the flat matrix by which it multiplies, a b = matrix b."""
     out = np.zeros((4, 4, 4))
     out[0] = np.eye(4)
     for i in range(3):
-        out[i + 1, i + 1, 0], out[i + 1, 0, i + 1] = -1.0, 1.0
-        out[i + 1, 1:, 1:] = _SKEW.matrix[i].reshape(3, 3).T
-    return out.reshape(16, 4)
+        out[i + 1, 0, i + 1], out[i + 1, i + 1, 0] = -1.0, 1.0
+        out[i + 1, 1:, 1:] = _SKEW.matrix[i].reshape(3, 3)
+    return out.reshape(4, 16)
 
 
 def _matrix_table() -> Array:
@@ -47,7 +47,7 @@ _PAIRS = np.triu_indices(4)
 EYE: Array = np.eye(3)
 _CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 _SKEW = Table.of(_skew_table())
-_EACH, _OTHER, _PRODUCT = map(Table.of, (np.repeat(np.eye(4), 4, axis=1), np.tile(np.eye(4), 4), _product_table()))
+_PRODUCT = Table.of(_product_table())
 _FIRST, _SECOND = (Table.of(np.eye(4)[:, side]) for side in _PAIRS)
 _MATRIX = Table.of(_matrix_table())
 _NEXT, _AFTER = (Table.of(np.eye(3)[:, side]) for side in ([1, 2, 2, 0, 0, 1], [2, 1, 0, 2, 1, 0]))
@@ -57,17 +57,12 @@ _DIFFERENCE = Table.of(np.repeat(np.eye(3), 2, axis=0) * np.tile([1.0, -1.0], 3)
 
 def multiply(a: Array, b: Array) -> Array:
     """Hamilton product a b: first b, then a.  (..., 4)"""
-    return times(factor(a), b)
+    return apply(factor(a), b)
 
 
 def factor(a: Array) -> Array:
-    """(..., 16) a quaternion as `times` takes it."""
-    return linear(a, _EACH)
-
-
-def times(a: Array, b: Array) -> Array:
-    """`multiply` with the `factor` of a (..., 16), where there are many b."""
-    return linear(a * linear(b, _OTHER), _PRODUCT)
+    """(..., 4, 4) the matrix that multiplies by a quaternion a."""
+    return linear(a, _PRODUCT).reshape(a.shape[:-1] + (4, 4))
 
 
 def conjugate(q: Array) -> Array:

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .lanes import Table, laned, linear, matvec, product, shared, vecmat, zeros
+from .lanes import Table, laned, linear, product, zeros
+from .lanes import apply as apply
+from .lanes import apply_T as apply_T
 from .rotation import Array, skew
 
 
@@ -26,24 +28,6 @@ _CROSS = Table.of(_cross_table())
 def motion_cross(v: Array) -> Array:
     """(..., 6) -> (..., 6, 6): the operator v x on motion vectors; -transpose is v x* on forces."""
     return linear(v, _CROSS).reshape(v.shape[:-1] + (6, 6))
-
-
-def apply(m: Array, v: Array) -> Array:
-    """Matrix (..., i, j) times vector (..., j)."""
-    if v.ndim > 2 or m.ndim > 3:  # for many small products a loop over them costs less than as many calls of BLAS
-        if m.ndim == 3 and laned(v):
-            return shared(m, v)
-        return np.einsum("...ij,...j->...i", m, v)
-    return (m @ v[..., None])[..., 0] if matvec is None else matvec(m, v)
-
-
-def apply_T(m: Array, v: Array) -> Array:  # noqa: N802  a transpose
-    """Transpose of a matrix (..., i, j) times vector (..., i)."""
-    if v.ndim > 2 or m.ndim > 3:
-        if m.ndim == 3 and laned(v):
-            return shared(m.swapaxes(-1, -2), v)
-        return np.einsum("...ij,...i->...j", m, v)
-    return (v[..., None, :] @ m)[..., 0, :] if vecmat is None else vecmat(v, m)
 
 
 def turned(m: Array) -> Array:

@@ -32,10 +32,10 @@ class Bumper:
 
     def touching(self, step: Step) -> Touching | None:
         """Every pair that is near in any member of the batch, where it is nearest."""
-        cores = self.capsules.cores(step.kin)
-        near = self.capsules.close(cores, self.pairs, self._reach)
+        near = self.capsules.close(step.kin, self.pairs, self._reach)
         if not len(near):
             return None
+        cores = self.capsules.cores(step.kin)
         depth, normal, at = self.capsules.nearest(cores, self.pairs[near])
         frame = np.stack((normal, *tangents(normal)), axis=-2)
         bodies, count = self.capsules.bodies[self.pairs[near]].ravel(), len(near)

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from ..dynamics import Kinematics, kinematics, with_twist
-from ..lanes import arranged, dot, zeros
+from ..lanes import apply, arranged, dot, rows, zeros
 from ..model import Model
 from ..reference import Reference
 from ..rotation import Array, cross
@@ -16,6 +17,7 @@ from .ground import tangents, unit_wrenches
 from .step import Step
 
 NEAR = 0.02  # [m] apart from where on a pair takes part
+NOTHING = np.zeros(0, dtype=int)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +53,18 @@ class Capsules:
         size = self.radius + 0.5 * np.linalg.norm(self.ends[:, 1] - self.ends[:, 0], axis=-1)
         return np.asarray(size[pairs].sum(axis=1))
 
-    def close(self, cores: Array, pairs: np.ndarray, reach: Array) -> np.ndarray:
+    def close(self, kin: Kinematics, pairs: np.ndarray, reach: Array) -> np.ndarray:
         """Indices of the pairs (P, 2) whose middles are within `reach` (P,) in any member of the batch."""
-        twice = cores[..., 0, :] + cores[..., 1, :]
-        apart = twice.take(pairs[:, 0], axis=-2) - twice.take(pairs[:, 1], axis=-2)
-        near = dot(apart, apart) < np.square(2.0 * reach)
-        return np.flatnonzero(near.reshape(-1, len(pairs)).any(axis=0))
+        middles = rows(kin.p, self.bodies) + apply(rows(kin.R, self.bodies, 2), self._middles)
+        first, second = pairs.T
+        apart = rows(middles, first) - rows(middles, second)
+        near = dot(apart, apart) < reach * reach
+        return np.flatnonzero(near.reshape(-1, len(pairs)).any(axis=0)) if near.any() else NOTHING
+
+    @cached_property
+    def _middles(self) -> Array:
+        """(m, 3) of the cores, body frame [m]."""
+        return np.asarray(self.ends.mean(axis=1))
 
     def nearest(self, cores: Array, pairs: np.ndarray) -> tuple[Array, Array, Array]:
         """depth (..., P), normal from the second to the first (..., P, 3), and the point between them (..., P, 3), of

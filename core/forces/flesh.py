@@ -75,10 +75,10 @@ class Flesh:
 
     def add(self, load: Load, step: Step) -> None:
         """Equal and opposite forces at the point between the two bodies of every pair that is pressed."""
-        cores = self.capsules.cores(step.kin)
-        near = self.capsules.close(cores, self.pairs, self._reach)
+        near = self.capsules.close(step.kin, self.pairs, self._reach)
         if not len(near):
             return
+        cores = self.capsules.cores(step.kin)
         pairs, (room, thin) = self.pairs[near], self._thick
         own = (None, None) if self.clip is None else (self._cores[step.k], self.clip.V[step.k])
         depth, normal, points = self.capsules.nearest(_beside(cores, own[0]), pairs)

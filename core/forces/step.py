@@ -11,7 +11,7 @@ from ..dynamics import Kinematics, Load
 from ..lanes import beside, product
 from ..model import Model, State
 from ..reference import Reference
-from ..rotation import Array, exp, log_and_rate, times
+from ..rotation import Array, exp, log_and_rate
 from ..spatial import apply, apply_T
 from ..support import smooth
 
@@ -69,7 +69,7 @@ class Force(Protocol):
 
 def deviation(reference: Reference, state: State, k: int, last: Array | None = None) -> tuple[Array, ...]:
     """(e, e_dot, a_clip, last, off, rate, turn) of `Step`.  last: None = the clip's."""
-    turn = times(beside(state.rotation, reference.back[k]), state.rotation)
+    turn = apply(reference.back[k], state.rotation)
     e, rate = log_and_rate(turn)
     clip = product(reference.rows[k], state.R).reshape(e.shape[:-1] + (18,))
     away = apply_T(state.R, state.position - beside(state.position, reference.position[k]))

@@ -226,9 +226,9 @@ def test_pairs_are_left_out_only_where_they_cannot_touch(rng):
     reference, pairs, left_out = standing(model, 1, H, place), capsules.pairs(model), []
     for size in np.linspace(0.0, 2.0, 200):
         turn = multiply(reference.rotation[0], exp(size * rng.normal(size=(model.n, 3))))
-        cores = capsules.cores(kinematics(model, State(turn, reference.position[0], reference.initial)))
-        left_out.append(not len(capsules.close(cores, pairs, capsules.reach(pairs))))
-        assert not left_out[-1] or capsules.nearest(cores, pairs)[0][0] <= 0.0
+        kin = kinematics(model, State(turn, reference.position[0], reference.initial))
+        left_out.append(not len(capsules.close(kin, pairs, capsules.reach(pairs))))
+        assert not left_out[-1] or capsules.nearest(capsules.cores(kin), pairs)[0][0] <= 0.0
     assert any(left_out) and not all(left_out)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bench import trees
-from core import lanes, spatial
+from core import lanes
 from core.dynamics import Load, centre, forward_dense, forward_tree, kinematics
 from core.lanes import Table, arranged, dot, laned, linear, memory, product, rows, seen, zeros
 from core.model import Model, State
@@ -51,9 +51,8 @@ def test_what_numpy_does_not_keep_in_order_is_kept(rng, batch):
 def test_few_vectors_are_multiplied_alike_by_any_numpy(rng, monkeypatch, old):
     """numpy 2's own products, and the way round of an older one."""
     if old:
-        monkeypatch.setattr(lanes, "_vecdot", None)
-        monkeypatch.setattr(spatial, "matvec", None)
-        monkeypatch.setattr(spatial, "vecmat", None)
+        for name in ("_vecdot", "_matvec", "_vecmat"):
+            monkeypatch.setattr(lanes, name, None)
     m, v, w = rng.normal(size=(5, 6, 3)), rng.normal(size=(5, 3)), rng.normal(size=(5, 6))
     np.testing.assert_allclose(apply(m, v), [a @ x for a, x in zip(m, v, strict=True)], atol=1e-14)
     np.testing.assert_allclose(apply_T(m, w), [a.T @ x for a, x in zip(m, w, strict=True)], atol=1e-14)
