@@ -26,7 +26,7 @@ ROWS = ("neck", "tail", "ear")
 LIGHT = ("head", *ARM)  # what bears nothing, where no limb of it stands
 HINGE_PACE = 2.0 * np.pi * 9.0  # [rad/s] across a hinge's axis
 SWING = 0.08  # [s] over which the torque of a swing counts: what is shorter is a jolt or noise
-TENSE = 3.0  # [1/rad] stiffness of a joint per torque that it bears; chosen: it tells in runs, and not yet in walks
+TENSE = 4.0  # [1/rad] stiffness of a joint per torque that it bears; chosen: it tells in runs, and not yet in walks
 FOOT_FREQUENCY, FOOT_LEVER = 2.0, 0.1  # planted feet: [Hz] with the whole body's mass, [m] for their turning
 
 
@@ -100,6 +100,8 @@ def tension(actor: Actor, model: Model, whole: Reference, inertia: Array) -> Arr
 
     A joint stiffens in proportion to its torque (Hunter and Kearney 1982).  Muscles for who stands and walks don't hold
     an arm to a run's way: what is off there keeps on, and meets the thigh that the clip passes.  Legs have their plan.
+    The torque that half of the clip exceeds counts: of a swing that is its root mean square, and a clip's root that
+    jumps once stiffens nobody.
     whole: the clip in steps of SWING.  inertia: (n, 6, 6) that joints carry.
     """
     _, passing = motions(model, whole)
@@ -108,7 +110,7 @@ def tension(actor: Actor, model: Model, whole: Reference, inertia: Array) -> Arr
     bodies = np.flatnonzero(~bearing & (inertia[:, 0, 0] > 0.0))
     pull = np.linalg.solve(inertia[bodies, :3, :3], torque[:, bodies, :, None])[..., 0]
     pace, out = 2.0 * np.pi * curve.begins(Situation.frequency), np.zeros(model.n)
-    out[bodies] = np.sqrt(TENSE * np.sqrt(np.mean(np.square(pull).sum(axis=-1), axis=0))) / pace
+    out[bodies] = np.sqrt(TENSE * np.median(np.linalg.norm(pull, axis=-1), axis=0)) / pace
     return out
 
 
