@@ -68,19 +68,12 @@ def _clip(context, armature):
         return Item("clip", REFUSE, *source.lacking(armature))
     seconds = (found.end - found.start) / timing.rate(context.scene)
     where = "'{}', frames {:g} to {:g}, {:.2f} s".format(found.action, found.start, found.end, seconds)
-    if not _moves_bones(armature, found):
+    if not source.moves_bones(armature, found):
         text = "{}, keys no bone of the armature.".format(where)
         return Item("clip", WARN, text, "Choose an action that was made for this rig.")
     if found.end - found.start < 2.0:
         return Item("clip", WARN, where + ": a pose, which is held.", "Choose a longer action if it should move.")
     return Item("clip", OK, where + ".")
-
-
-def _moves_bones(armature, found):
-    players = [armature.animation_data, *source.strips_in_force(armature)]
-    playing = [p for p in players if p.action is not None and p.action.name == found.action]
-    curves = [c for player in playing for c in actions.curves_of(player.action, actions.slot_of(player))]
-    return any(curve.data_path.startswith("pose.bones[") and curve.is_valid for curve in curves)
 
 
 def _layers(context, armature):

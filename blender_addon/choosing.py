@@ -47,7 +47,9 @@ def by_name(body, name):
     found = candidates(body, [action]) if action is not None else []
     if found:
         return found[0]
-    if action is None:
+    if not name:
+        text = "No action is named."
+    elif action is None:
         text = "There is no action '{}'."
     elif action in layer_undo.laid_actions():
         text = "Action '{}' is the layer of a reaction, which Flatten would make a clip of."

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..core import bvh as core_bvh
 from . import clip, rig, source, timing
-from .importing import FileError, quiet
+from .importing import FileError, quiet, reason
 
 FORMATS = (".blend", ".fbx", ".glb", ".bvh")
 
@@ -75,7 +75,7 @@ def fbx(context, armature, path, *, name, frames, whole_clip=False, besides=()):
 
     besides: objects that are written with the character.
     """
-    with _staged(context, armature, name, frames, whole_clip, besides) as collection, _whole(path) as part:
+    with _staged(context, armature, name, frames, whole_clip, besides) as collection, whole(path) as part:
         bpy.ops.export_scene.fbx(filepath=str(part), check_existing=False, collection=collection, **FBX)
 
 
@@ -83,7 +83,7 @@ def glb(context, armature, path, *, name, frames, whole_clip=False, besides=()):
     """One glTF animation called `name`, beginning at time 0.  Otherwise as `fbx`."""
     known = bpy.ops.export_scene.gltf.get_rna_type().properties.keys()
     options = {key: value for key, value in GLTF.items() if key in known}
-    with _staged(context, armature, name, frames, whole_clip, besides) as collection, _whole(path) as part:
+    with _staged(context, armature, name, frames, whole_clip, besides) as collection, whole(path) as part:
         render = context.scene.render
         render.fps_base = 1.0 / render.fps_base  # 4.2 to 5.2: the exporter multiplies by it
         bpy.ops.export_scene.gltf(filepath=str(part), check_existing=False, collection=collection, **options)
@@ -94,13 +94,13 @@ def bvh(context, armature, path, *, name, frames, whole_clip=False):
     start, end = _range(armature, frames, whole_clip)
     skeleton = rig.read(context, armature)
     shown, _ = clip.read(context, armature, skeleton, np.arange(start, end + 1.0))
-    with _whole(path) as part:
+    with whole(path) as part:
         part.write_text(core_bvh.write(skeleton, shown), encoding="utf-8")
 
 
 def blend(path):
     """A copy of the open file; the session keeps its own path."""
-    with _whole(path) as part:
+    with whole(path) as part:
         bpy.ops.wm.save_as_mainfile(filepath=str(part), copy=True, check_existing=False)
 
 
@@ -185,24 +185,23 @@ def _staged(context, armature, name, frames, whole_clip, besides):
 
 
 @contextlib.contextmanager
-def _whole(path):
+def whole(path):
     """A temporary file beside the path that takes its place when all went well; FileError where it cannot."""
     path = Path(path)
-    if not path.parent.is_dir():
-        raise FileError("There is no folder '{}'. Make it first.".format(path.parent))
-    if path.is_dir():
-        raise FileError("'{}' is a folder. Name a file in it.".format(path))
     part = path.with_name(".{}.{}{}".format(path.stem, os.getpid(), path.suffix))
     try:
+        if not path.parent.is_dir():
+            raise FileError("There is no folder '{}'. Make it first.".format(path.parent))
+        if path.is_dir():
+            raise FileError("'{}' is a folder. Name a file in it.".format(path))
         try:
             with quiet():
                 yield part
             if not part.is_file():
                 raise RuntimeError("nothing was written")
             os.replace(part, path)
-        except (RuntimeError, OSError) as error:
-            lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
-            reason = lines[-1].removeprefix("Error: ").rstrip(".")
-            raise FileError("'{}' could not be written ({}).".format(path.name, reason)) from error
-    finally:
-        part.unlink(missing_ok=True)
+        finally:
+            part.unlink(missing_ok=True)
+    except (RuntimeError, OSError) as error:
+        text = "'{}' could not be written ({}). Choose another folder or name."
+        raise FileError(text.format(path, reason(error))) from error

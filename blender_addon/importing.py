@@ -232,15 +232,18 @@ def _told(path, kind):
         raise
     except Exception as error:  # importers raise whatever their parser met
         text = "'{}' could not be read as {} ({}). Export or copy it again."
-        raise FileError(text.format(path.name, kind, _last_line(error))) from error
+        raise FileError(text.format(path.name, kind, reason(error))) from error
 
 
-def _last_line(error):
+def reason(error):
+    """What an exception says for people: the system's words, or the last line that is none of Python's own."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith(("File ", "Location:", "Traceback"))] or [
         type(error).__name__
     ]
-    return lines[-1].removeprefix("Error: ").rstrip(".")
+    return re.sub(r"^(\w*Error: )+(\[Errno \d+\] )?", "", lines[-1]).rstrip(".")
 
 
 @contextlib.contextmanager

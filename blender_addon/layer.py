@@ -190,7 +190,8 @@ def _apply(
     if blend not in ("COMBINE", "REPLACE"):
         raise ValueError(f"blend: expected COMBINE or REPLACE, got {blend}")
     if not plan.curves:
-        raise LayerError(f"No channel of the chosen bones of '{rig.name}' can be keyed. Unlock or choose others.")
+        why = plan.warnings[0] if plan.warnings else "Unlock channels or choose others."
+        raise LayerError(f"No channel of the chosen bones of '{rig.name}' can be keyed. {why}")
     keyed = nla.keyed_channels(rig.animation_data, stack, undo.own_actions(rig))
     held = _held_values(rig, plan.curves, keyed)
     record = rig.parametric_dynamics_reactions.add()

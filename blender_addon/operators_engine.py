@@ -9,7 +9,7 @@ from bpy.types import Operator
 from bpy_extras.io_utils import ExportHelper
 
 from ..core.errors import CoreError
-from . import checks, engine, operators_react
+from . import checks, engine, export, operators_react
 
 FORMATS = ((".fbx", "FBX", "For Unreal, Unity and others"), (".glb", "glTF", "For Godot, web and others (.glb)"))
 
@@ -82,8 +82,9 @@ class DYNAMICS_OT_export_takes(Operator, ExportHelper):
                 told = engine.write(context, armature, record, target, self._take())
                 written.append(target.name)
                 if self.facts:
-                    target.with_suffix(".json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-        except (CoreError, OSError) as error:
+                    with export.whole(target.with_suffix(".json")) as part:
+                        part.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        except CoreError as error:
             after = " Written before that: {}.".format(", ".join(written)) if written else ""
             self.report({"ERROR"}, str(error) + after)
             return {"CANCELLED"}

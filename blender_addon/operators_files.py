@@ -52,7 +52,7 @@ class DYNAMICS_OT_export_fbx(Operator, ExportHelper):
             record = operators_react.record_of(armature, self.name)
             span = tuple(record.action.frame_range) if record.action is not None else (0.0, 0.0)
             export.fbx(context, armature, self.filepath, name=record.name, frames=span, whole_clip=self.whole_clip)
-        except (CoreError, OSError) as error:
+        except CoreError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         self.report({"INFO"}, "Wrote '{}'.".format(self.filepath))
@@ -86,8 +86,9 @@ class DYNAMICS_OT_save_situation(Operator, ExportHelper):
         try:
             made = settings.situation(settings.active(checks.armature_of(context)))
             text = situations.dump(made.with_changes(name=path.stem.replace("_", " ").strip() or made.name))
-            path.write_text(text, encoding="utf-8")
-        except (CoreError, OSError) as error:
+            with export.whole(path) as part:
+                part.write_text(text, encoding="utf-8")
+        except CoreError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         self.report({"INFO"}, "Wrote '{}'.".format(path))
@@ -148,8 +149,9 @@ class DYNAMICS_OT_save_hits(Operator, ExportHelper):
         path = Path(self.filepath)
         try:
             text = planning.dump(settings.recipe(checks.armature_of(context)).hits)
-            path.write_text(text, encoding="utf-8")
-        except (CoreError, OSError) as error:
+            with export.whole(path) as part:
+                part.write_text(text, encoding="utf-8")
+        except CoreError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         self.report({"INFO"}, "Wrote '{}'.".format(path))

@@ -276,7 +276,7 @@ def record_of(armature, name):
 def write(context, job, reaction, made, over=""):
     """Bake the reaction; its name.  An empty layer would only puzzle: it is refused."""
     if max(reaction.peaks().values(), default=0.0) < NOTHING:
-        raise SituationError("The blow moves nothing. Give it a stronger impulse, or more bones that move.")
+        raise SituationError("The blow moves nothing. Give it a stronger impulse or gain, or more bones that move.")
     return job.write(context, reaction, blend=made.blend, key_tolerance=made.key_tolerance, over=over)
 
 

@@ -60,6 +60,15 @@ def lacking(armature):
     return text.format(name), cure
 
 
+def moves_bones(armature, found):
+    """Whether the action of the Source keys bones of the armature."""
+    bones = {bone.name for bone in armature.data.bones}
+    players = [armature.animation_data, *strips_in_force(armature)]
+    playing = [p for p in players if p.action is not None and p.action.name == found.action]
+    curves = [c for player in playing for c in actions.curves_of(player.action, actions.slot_of(player))]
+    return any(actions.bone_of(curve.data_path) in bones for curve in curves)
+
+
 def begins(armature, found):
     """The first frame of what moves the armature: of the Source, or of a clip that plays before it."""
     strips = [] if found.strip == "" else _acting(armature)[0]

@@ -34,14 +34,18 @@ def cast(
     legs = [i for i, r in enumerate(actor.roles) if base_role(r) in ("thigh", "shin", "foot")]
     free = "pelvis" in supporting and not _thrown(actor, blows, said, wanted)
     base = actor.first("pelvis") if free else -1
-    given_up = sorted(i for i in {*support, *legs, base} if i >= 0 and actor.names[i] in fixed)
+    kept = [name in fixed or told(said, i) is False for i, name in enumerate(actor.names)]
+    given_up = sorted(i for i in {*support, *legs, base} if i >= 0 and kept[i])
     if base >= 0 and legs and not given_up:
         wanted[support] = True
         return wanted, base, []
     if not given_up:
         return wanted, -1, []
     name = actor.names[given_up[0]]
-    cause = f"is moved by {fixed[name]}" if fixed[name] else "has no control"
+    if name not in fixed:
+        cause = "is left out of the simulation"
+    else:
+        cause = f"is moved by {fixed[name]}" if fixed[name] else "has no control"
     return wanted, -1, [f"Bone '{name}' {cause}, so legs and pelvis stay on the clip."]
 
 

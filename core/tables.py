@@ -15,7 +15,9 @@ def read_toml(path: Path, what: str) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SituationError(f"{what} file '{path}' cannot be read: {error.strerror}. Check the path.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
+        raise SituationError(f"{what} file '{path}' is not a text. Choose a .toml file.") from None
+    except tomllib.TOMLDecodeError as error:
         raise SituationError(f"{what} file '{path}' is not valid TOML: {error}. Correct that line.") from None
 
 

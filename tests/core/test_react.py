@@ -344,6 +344,14 @@ def test_owned_bones_are_refused_where_simulated_and_left_alone_where_supporting
     assert max(reaction.peaks().values()) > 15.0
 
 
+@pytest.mark.parametrize("bone", ["pelvis", "shin.L", "foot.R"])
+def test_legs_and_pelvis_stay_on_the_clip_where_one_is_left_out(skeleton, bone):
+    reaction = hit_on(skeleton, settings={bone: {"simulated": False}})
+    assert [w for w in reaction.warnings if f"'{bone}' is left out" in w]
+    assert not {"pelvis", "thigh.L", "shin.L", "foot.L", "thigh.R", "shin.R", "foot.R"} & set(reaction.peaks())
+    assert not reaction.travel.any() and max(reaction.peaks().values()) > 15.0
+
+
 def test_same_input_same_output(skeleton):
     a, b = hit_on(skeleton), hit_on(skeleton)
     assert np.array_equal(a.turn, b.turn) and np.array_equal(a.travel, b.travel)
