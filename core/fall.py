@@ -104,7 +104,7 @@ class Falling(Stage):
         tone = tuning.tone(actor, [(b.situation, b.struck, times - b.start) for b in self.blows]).times(part)
         since = times - self.start
         share = left[:, 0] * tuning.carried(self.situation, since)
-        muscle = tuning.muscle(self.model, reference, passing, self.held(since), tone, share, self.base)
+        muscle = tuning.muscle(self.model, reference, passing, self.held(since), tone, share, self.base, self.stands)
         clip = actor.gravity, self.model, passing, muscle.feed_forward
         bearing = Bearing.of_clip(*clip, self.base, self.stands * share, np.ones(len(times)))
         jointed = self.moving & (np.arange(self.model.n) != self.base)

@@ -246,7 +246,7 @@ class Stage:
         since = reference.times[:-1] - self.start
         tone, grounded, upright = self._tone(reference.times[:-1])
         share = tuning.carried(self.situation, since)
-        muscle = tuning.muscle(self.model, reference, passing, self.held(since), tone, share, self.base)
+        muscle = tuning.muscle(self.model, reference, passing, self.held(since), tone, share, self.base, grounded)
         forces: list[Force] = [muscle, *self._limits(reference, kin, upright)]
         if self.footing is not None:
             feet = tuning.foot_spring(actor)

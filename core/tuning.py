@@ -121,18 +121,28 @@ def in_a_row(roles: Sequence[str]) -> Array:
 
 
 def muscle(
-    model: Model, reference: Reference, kin: Kinematics, springs: Springs, tone: Tone, share: Array, base: int
+    model: Model,
+    reference: Reference,
+    kin: Kinematics,
+    springs: Springs,
+    tone: Tone,
+    share: Array,
+    base: int,
+    grounded: Array | float = 1.0,
 ) -> Muscle:
     """Muscles over a stretch of the clip.
 
     kin: of the reference's poses and passing twists.  tone: what is left of the springs at each step.
-    share: (K,) see `carried`.
+    share: (K,) see `carried`.  grounded: (K,) part of the weight that the base carries at most.
     """
     forward = of_motion(model, kin, reference.acceleration, np.zeros(3))
-    carries = np.ones(model.n) * share[:, None]
-    carries[:, [base] if base >= 0 else []] = 0.0  # what bears the base doesn't turn with it, see `forces.Bearing`
+    bears = np.ones(model.n) * share[:, None]
+    carries = bears.copy()
+    if base >= 0:  # of the clip's forces what bears the base doesn't turn with it, see `forces.Bearing`
+        carries[:, base], bears[:, base] = 0.0, grounded * share
     K, D, rate, pace = springs
-    return Muscle(K, D, tone.pull, np.full(model.n, np.inf), carries, forward, rate, pace, damped=tone.damping)
+    strong = np.full(model.n, np.inf)
+    return Muscle(K, D, tone.pull, strong, carries, forward, rate, pace, damped=tone.damping, bears=bears)
 
 
 def changing(situation: Situation, settings: list[BoneSetting]) -> bool:

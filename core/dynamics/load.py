@@ -8,6 +8,8 @@ from ..lanes import Part, zeros
 from ..model import Model
 from ..rotation import Array
 
+WEIGHTLESS: Array = np.zeros(3)  # gravity where nothing weighs
+
 
 @dataclass
 class Load:

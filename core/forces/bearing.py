@@ -14,13 +14,13 @@ from .step import Step
 
 @dataclass(frozen=True, eq=False)
 class Bearing:
-    """The wrench that the clip has at its free base, and the weight, both kept in the world's axes about the joint.
+    """The wrench that the clip has at its free base, kept in the world's axes about the joint.
 
-    As a muscle's torque they would turn with the base: a trunk that a blow tilts would be pushed sideways by the force
+    As a muscle's torque it would turn with the base: a trunk that a blow tilts would be pushed sideways by the force
     that its own fall through the air takes.
     wrench: (K, 6) inverse dynamics without gravity, [moment, force].  weight: (K, 6) that of the clip's pose.
-    share: (K,) part of both that is carried.  grounded: (K,) 1: the weight is carried wherever it goes; 0, in flight:
-    by nothing, and what is left is the clip's wrench less its weight, nothing where it is ballistic.
+    share: (K,) part that is carried.  grounded: (K,) 1: the weight is carried wherever it goes, by `Muscle`; 0, in
+    flight: by nothing, and what is left is the clip's wrench less its weight, nothing where it is ballistic.
     """
 
     body: int
@@ -47,12 +47,9 @@ class Bearing:
 
     def add(self, load: Load, step: Step) -> None:
         """The base's joint force."""
-        k, body, kin = step.k, self.body, step.kin
-        back = kin.R[..., body, :, :].swapaxes(-1, -2)
-        held = _turned(back, self.wrench[k] - (1.0 - self.grounded[k]) * self.weight[k])
-        if self.grounded[k]:
-            held = held - self.grounded[k] * _weight(step.model, kin, body, load.gravity)
-        load.force[..., body, :] += self.share[k] * held
+        k, back = step.k, step.kin.R[..., self.body, :, :].swapaxes(-1, -2)
+        held = self.wrench[k] - (1.0 - self.grounded[k]) * self.weight[k]
+        load.force[..., self.body, :] += self.share[k] * _turned(back, held)
 
 
 def _weight(model: Model, kin: Kinematics, body: int, gravity: Array) -> Array:

@@ -6,12 +6,13 @@ from functools import cached_property
 import numpy as np
 
 from ..dynamics import Kinematics, Load
+from ..dynamics.load import WEIGHTLESS
 from ..lanes import beside, laned, product, zeros
 from ..model import Model
 from ..rotation import Array
 from ..spatial import apply, apply_T
 from .spring import capped
-from .step import Step, once, table, taken
+from .step import Step, once, taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +22,7 @@ class Muscle:
     stiffness, damping: (n, 6, 6) or (K, n, 6, 6) body frames, turning and travel uncoupled.  tone: (K, n) factor on
     the stiffness over time, or (K, 1).  damped: the same on the damping; None = its root, so that the damping ratio
     stays.  ceiling: (n,) most torque of the spring [N m], inf = none.  share: (n,) or (K, n) part of the clip's inverse
-    dynamics and of the weight carried.
+    dynamics that is carried; bears: the same of the weight, None = as much.
     feed_forward: (K, n, 6) inverse dynamics without gravity.  borne: (K, n, 6) joint forces that carry the weight; None
     = what carries it at the current pose.  rate, pace: (n,) or (K, n) damping over inertia and
     circular frequency [1/s], where they are known; without them springs are taken wholly at the end of the step.
@@ -37,6 +38,7 @@ class Muscle:
     pace: Array | float = np.inf
     borne: Array | None = None
     damped: Array | None = None
+    bears: Array | None = None
 
     @cached_property
     def saturates(self) -> bool:
@@ -56,7 +58,11 @@ class Muscle:
         tone, damped, late, inert, drag = (x[:, sliding] for x in (tone, damped, late, inert, drag))
         K, D = tone * self.stiffness[..., sliding, 3:, 3:], self.damping[..., sliding, 3:, 3:]
         travel = np.concatenate((K, late * K + damped * D), axis=-1)
-        return Taken(*turning, travel, inert * K + drag * D)
+        carried = self.share[..., None] * (self.feed_forward if self.borne is None else self.feed_forward + self.borne)
+        bears = np.broadcast_to(self.share if self.bears is None else self.bears, carried.shape[:2])
+        bears = bears if self.borne is None else np.zeros_like(bears)
+        most = np.stack((bears.any(axis=-1), (bears == 1.0).all(axis=-1)))
+        return Taken(*turning, travel, inert * K + drag * D, carried, bears, *most)
 
     def add(self, load: Load, step: Step) -> None:
         """Spring, damper, feed-forward and the weight at the current pose.
@@ -71,16 +77,19 @@ class Muscle:
         turning = own.inert[k] * product(G.swapaxes(-1, -2), slope) + beside(G, own.drag[k], 2)
         if self.saturates:  # the impedance is cut alike: without any, a light body would chatter
             torque, turning = capped(torque, turning, self.ceiling)
-        borne = -weight(step.model, step.kin, load.gravity) if self.borne is None else self.borne[k]
-        force = table(self.share, k, 1)[:, None] * (beside(e, self.feed_forward[k]) + borne)
         Z = zeros(step.e, 6, 6)
-        force[..., :3] -= torque
         Z[..., :3, :3] = turning
         if (bodies := step.model.sliding).stop:
-            off = np.concatenate((step.e[..., bodies, 3:], step.e_dot[..., bodies, 3:]), axis=-1)
-            force[..., bodies, 3:] -= apply(own.travel[k], off)
             Z[..., bodies, 3:, 3:] = own.Z[k]
-        load.add_joint(force, Z)
+        load.add_joint(beside(e, own.carried[k]), Z)
+        load.force[..., :3] -= torque
+        if bodies.stop:
+            off = np.concatenate((step.e[..., bodies, 3:], step.e_dot[..., bodies, 3:]), axis=-1)
+            load.force[..., bodies, 3:] -= apply(own.travel[k], off)
+        if own.whole[k]:
+            load.gravity = WEIGHTLESS  # what joints carry wholly, wherever it goes, is felt by none
+        elif own.some[k]:
+            load.force -= beside(e, own.bears[k][:, None]) * weight(step.model, step.kin, load.gravity)
 
 
 def weight(model: Model, kin: Kinematics, gravity: Array) -> Array:
@@ -105,6 +114,8 @@ class Taken:
     late: (K, n, 1) by how much later than on arrival springs are taken [s].  later: (K,) whether any is.
     travel: (K, s, 3, 6) from displacement and its rate to the force against them, of `Model.sliding`; Z: (K, s, 3, 3)
     its impedance.
+    carried: (K, n, 6) joint forces of the clip.  bears: (K, n) part of the weight that is carried at the current pose;
+    some, whole: (K,) whether any of it is, and all.
     """
 
     spring: Array
@@ -115,3 +126,7 @@ class Taken:
     later: np.ndarray
     travel: Array
     Z: Array
+    carried: Array
+    bears: Array
+    some: np.ndarray
+    whole: np.ndarray

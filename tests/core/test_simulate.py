@@ -1,5 +1,7 @@
 """The simulator: neutral on the clip, balanced in energy and momentum, converging."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,8 +12,8 @@ from core.errors import SimulationError
 from core.forces import Muscle, Pulse
 from core.model import FREE, SPHERICAL, Model, State
 from core.reference import Reference, advance, build
-from core.rotation import angle
-from core.simulate import simulate
+from core.rotation import angle, exp, multiply
+from core.simulate import Run, simulate
 from core.spatial import apply, inertia
 from core.tuning import effective_inertia
 
@@ -59,6 +61,29 @@ def test_no_share_sags(rng):
     reference = build(times, *motion(rng, model, times), 0.05, 120, 1 / 120)
     run = last(simulate(model, reference, [muscle(model, reference, 1.0, share=0.0)], GRAVITY))
     assert np.degrees(angle(run.state.rotation, reference.rotation[-1])).max() > 5.0
+
+
+@pytest.mark.parametrize("forward", [forward_dense, forward_tree, forward_light], ids=["dense", "tree", "light"])
+@pytest.mark.parametrize("batch", [(), (4,)], ids=["one", "batch"])
+def test_weight_that_is_carried_wholly_is_left_out(rng, forward, batch):
+    """Off the clip, against parts of it, which are worked out: accelerations go with the part; and without gravity."""
+    model = tree(rng, 9, free=True, kinds=("spherical", "spherical", "fixed"))
+    times = np.arange(0.0, 1.2, 1 / 24)
+    reference = build(times, *motion(rng, model, times, amplitude=0.3), 0.05, 10, 1 / 120)
+    start, full = reference.state(0), muscle(model, reference, 1.0)
+    off = exp(0.5 * rng.normal(size=(*batch, 9, 3)))
+    position, twist = (np.broadcast_to(x, (*batch, *x.shape)).copy() for x in (start.position, start.twist))
+    state = State(multiply(np.broadcast_to(start.rotation, off.shape), off), position, twist)
+
+    def turned(part, gravity):
+        one = replace(full, bears=part * np.ones(9))
+        run = next(simulate(model, reference, [one], gravity, Run(0, state), forward))
+        return run.acceleration
+
+    none, half, whole = (turned(part, GRAVITY) for part in (0.0, 0.5, 1.0))
+    np.testing.assert_allclose(half, 0.5 * (none + whole), atol=1e-9 * np.abs(none).max())
+    np.testing.assert_allclose(whole, turned(1.0, np.zeros(3)), atol=1e-12 * np.abs(none).max())
+    assert np.abs(none - whole).max() > 1.0
 
 
 @pytest.mark.parametrize("batch", [(), (2, 3)], ids=["one", "batch"])
