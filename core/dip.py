@@ -1,4 +1,4 @@
-"""How far the pelvis sinks where legs that carry it give way.
+"""How far the body goes up or down: where legs that carry it give way, and where a blow pushes it.
 
 A body of mass m on legs that have lost a part of its weight m g falls by that part until stretched muscles brake it and
 tone brings it up again: a critically damped spring, solved exactly from sample to sample.
@@ -12,6 +12,7 @@ from .contacts import bearing
 from .plan import Span, Struck, closing
 from .rotation import Array
 from .stance import Stance
+from .weight import answered
 
 DEPTH = 0.35  # of a leg's length that a body would sink at last on legs that carry nothing
 
@@ -22,26 +23,38 @@ def missing(stance: Stance, sinks: Array) -> Array:
     return np.asarray(sinks * bear / np.maximum(bear.sum(axis=1, keepdims=True), 1))
 
 
-def dip(stance: Stance, struck: Struck, blows: Sequence[Span]) -> tuple[Array, Array, Array]:
-    """(K,) height off the clip's [m], its rate [m/s] and its acceleration [m/s^2].  What happens before a blow doesn't
-    know of it."""
-    K = len(stance.times)
-    z, v, a, rate = np.zeros(K), np.zeros(K), np.zeros(K), np.zeros(K)
+def dip(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> tuple[Array, Array, Array]:
+    """(K,) height off the clip's [m], its rate [m/s] and what the ground adds to that [m/s^2].  What happens before a
+    blow doesn't know of it.
+
+    push: (B, K) change of the weight's velocity by each blow in each sample, upwards [m/s]: until muscles answer, legs
+    bear no more than the weight, wherever it goes.
+    """
     lost = missing(stance, struck.sinks).sum(axis=1)
-    if not lost.any():
-        return z, rate, a
-    h, depth = stance.h, DEPTH * float(stance.length.mean())
+    nothing, at_once = np.zeros_like(lost), np.ones_like(lost)
+    ways = [_sprung(stance, lost, nothing, at_once, blows)] if lost.any() else []
+    for blow, own in zip(blows, push, strict=True):
+        if own.any():
+            ways.append(_sprung(stance, nothing, own, answered(stance.times - blow.start), blows))
+    z, rate, pull = np.sum(ways, axis=0) if ways else np.zeros((3, len(lost)))
+    return z, rate, pull
+
+
+def _sprung(stance: Stance, lost: Array, push: Array, answer: Array, blows: Sequence[Span]) -> tuple[Array, ...]:
+    """`dip` of a loss and a push (K,) on legs whose answer has come up by a part (K,)."""
+    K, h, depth = len(stance.times), stance.h, DEPTH * float(stance.length.mean())
+    z, v, a, rate = np.zeros((4, K))
     for k in range(K - 1):
         gravity = float(stance.pace[k]) ** 2 * float(stance.height[k])
-        w = np.sqrt(gravity / depth)
+        w = np.sqrt(gravity / depth) * answer[k]
         away = z[k] + depth * lost[k]
         drift, decay = v[k] + w * away, np.exp(-w * h)
         end = max([blow.end for blow in blows if blow.start <= stance.times[k] + 1e-6] or [blows[0].end])
         (now, slope), (then, _) = (closing(float(t), end) for t in stance.times[k : k + 2])
         left = then / now if now > 0.0 else 0.0
         rate[k] = v[k] + (z[k] * slope / now if now > 0.0 else 0.0)
-        z[k + 1] = left * (decay * (away + h * drift) - depth * lost[k])
-        v[k + 1] = left * decay * (v[k] - w * h * drift)
-        a[k] = (v[k + 1] - v[k]) / h
+        z[k + 1] = left * (decay * (away + h * drift) - depth * lost[k] + 0.5 * h * push[k])
+        braked = left * decay * (v[k] - w * h * drift)
+        v[k + 1], a[k] = braked + left * push[k], (braked - v[k]) / h
     rate[-1] = v[-1]
     return z, rate, a

@@ -49,7 +49,7 @@ def prepare(
     if found is None or not all(moving[[x.upper, x.lower, x.end]].all() for x in found.limbs):
         return None
     spans = [Span(blow.start, blow.end, blow.situation.end == "continue") for blow in blows]
-    pushes, fell, grips = np.zeros((0, len(found.times), 2)), False, list[Grip]()
+    pushes, fell, grips = np.zeros((0, len(found.times), 3)), False, list[Grip]()
     for i, own in enumerate(pulses):  # one after the other: what is caught of a blow doesn't depend on later ones
         legs = struck.legs(actor, found, blows[: i + 1], pulses[: i + 1])
         more = blows[i].situation.shift * _push(actor, found, own, grips)
@@ -61,7 +61,7 @@ def prepare(
 
 
 def _caught(play: Callable[[Array], Plan], pushes: Array, more: Array) -> tuple[Plan, float]:
-    """The plan after a blow (K, 2) on others (B, K, 2), and how much of it feet can catch: the rest goes nowhere."""
+    """The plan after a blow (K, 3) on others (B, K, 3), and how much of it feet can catch: the rest goes nowhere."""
 
     def with_part(part: float) -> Plan:
         return play(np.append(pushes, part * more[None], axis=0))
@@ -79,15 +79,18 @@ def _caught(play: Callable[[Array], Plan], pushes: Array, more: Array) -> tuple[
 
 
 def _push(actor: Actor, found: Stance, pulses: Sequence[Pulse], grips: list[Grip]) -> Array:
-    """(K, 2) what a blow's pulses add to the weight's velocity from sample to sample [m/s], from the first one in them
-    on.  grips: of the blows before it; its own come to them."""
+    """(K, 3) what a blow's pulses add to the weight's velocity from sample to sample [m/s], from the first one in them
+    on; up and down in flight nothing, where the simulation goes by itself.  grips: of the blows before it; its own
+    come to them."""
     mass = float(actor.masses.mass.sum())
-    out = np.zeros((len(found.times), 2))
+    out = np.zeros((len(found.times), 3))
     for pulse, borne in zip(pulses, _borne(actor, found, pulses, grips), strict=True):
         first = min(int(np.searchsorted(found.times, pulse.start - 1e-6)), len(found.times) - 1)
         whole = replace(pulse, start=float(found.times[first]))
         part = np.array([whole.fraction(float(t), found.h) for t in found.times])
-        out += part[:, None] * (borne * pulse.impulse[:2] / mass)
+        downward = pulse.impulse[2] < 0.0  # which the ground takes of a leg that stands, by the lever; it pulls nobody
+        high = 0.0 if found.flies[first] else 1.0 - downward * _leant(actor, found, pulse)
+        out += part[:, None] * (np.array([borne, borne, high]) * pulse.impulse / mass)
     return out
 
 

@@ -14,8 +14,11 @@ from .walker import Walker
 
 
 def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> Plan:
-    """Play the body's way back to its clip.  push, struck, blows: see `Walker`."""
-    walker, hold = Walker(stance, push, struck, blows), struck.hold
+    """Play the body's way back to its clip.
+
+    push: (B, K, 3) change of the weight's velocity by each blow in each sample [m/s].  struck, blows: see `Walker`.
+    """
+    walker, hold = Walker(stance, push[..., :2], struck, blows), struck.hold
     K, L = hold.shape
     shift, feet, pull = np.zeros((K, 3)), np.zeros((K, L, 3)), np.zeros((K, 3))
     rate, speed, lift, hangs = np.zeros_like(shift), np.zeros_like(feet), np.zeros((K, L)), np.zeros((K, L))
@@ -42,7 +45,7 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
             pull[k, :2] = pair(walker.pull)
     hangs = drawn(walker.stance, hangs, feet - shift[:, None])
     feet[..., 2] += lift
-    shift[:, 2], rate[:, 2], pull[:, 2] = dip(stance, struck, blows)
+    shift[:, 2], rate[:, 2], pull[:, 2] = dip(stance, push[..., 2], struck, blows)
     for way in (shift, rate):  # up and down the clip's own slope
         way[..., 2] += way[..., :2] @ stance.grade
     way, pace, turn = off(stance, walker.stance)

@@ -31,6 +31,11 @@ def placed(plane: Sequence[complex], high: Sequence[float]) -> list[Place]:
     return [(z.real, z.imag, up) for z, up in zip(plane, high, strict=True)]
 
 
+def answered(since: Array, raised: float = SOON) -> Array:
+    """(K,) part of the answer that muscles have come up with, a time (K,) after a blow, raised in so long [s]."""
+    return np.asarray(smooth((since - ANSWERS_AFTER) / raised))
+
+
 class Weight:
     """State of weight and feet off the clip, at a sample.
 
@@ -134,7 +139,7 @@ class Weight:
         legs, times = self.give.shape[1], self.stance.times
         own = np.where((np.arange(len(times)) >= self.hit) & (legs < 3), min(self.gone / SOME, 1.0), 0.0)
         raised = RAISED if legs > 2 and not blow else SOON
-        return np.maximum(own, smooth((times - self.blows[blow].start - ANSWERS_AFTER) / raised))
+        return np.maximum(own, answered(times - self.blows[blow].start, raised))
 
     def foreseen(self, k: int, due: int) -> tuple[complex, complex]:
         """The weight and its velocity at a later sample, as the clip's contacts and the pressure go on."""

@@ -66,8 +66,8 @@ def test_legs_of_no_length_plan_finite_steps(actor, legless):
     found = stance.read(actor, legless, legless.times[0] + 0.5)
     assert found.length.max() == stance.SHORTEST
     found = replace(found, down=np.arange(len(found.times))[:, None] // 20 % 3 != [0, 1])  # one lifts, then the other
-    push = np.zeros((1, len(found.times), 2))
-    push[0, 30] = 1.0, 0.5
+    push = np.zeros((1, len(found.times), 3))
+    push[0, 30, :2] = 1.0, 0.5
     start = float(found.times[30])
     plan = steps.plan(found, push, Struck.nothing(found.down.shape), [Span(start, start + 2.7)])
     assert np.isfinite(plan.feet).all() and np.isfinite(plan.shift).all() and np.isfinite(plan.turned).all()
@@ -117,8 +117,8 @@ def test_a_foot_of_a_run_lands_where_its_leg_reaches_all_the_time_that_it_stands
     lacks = []
     for stood in (running, leaping):
         blow = runs(stood.down[:, 0])[1][1]
-        push = np.zeros((1, len(stood.times), 2))
-        push[0, blow] = braked * stood.ground / np.linalg.norm(stood.ground)
+        push = np.zeros((1, len(stood.times), 3))
+        push[0, blow, :2] = braked * stood.ground / np.linalg.norm(stood.ground)
         start = float(stood.times[blow])
         plan = steps.plan(stood, push, Struck.nothing(stood.down.shape), [Span(start, start + 2.7)])
         lacks.append(0.0)
@@ -142,8 +142,8 @@ def test_a_foot_that_must_catch_the_weight_lands_sooner(strolling, impulse, soon
     """Not before feet answer the blow, and in proportion; its way has no jump."""
     blow = int(np.flatnonzero(strolling.down[:-1, 0] & ~strolling.down[1:, 0])[1])
     start = float(strolling.times[blow])
-    push = np.zeros((1, len(strolling.times), 2))
-    push[0, blow] = impulse / 75.0, 0.0
+    push = np.zeros((1, len(strolling.times), 3))
+    push[0, blow, :2] = impulse / 75.0, 0.0
     plan = steps.plan(strolling, push, Struck.nothing(strolling.down.shape), [Span(start, start + 2.7)])
     early = (plan.stance.down & ~strolling.down).any(axis=1)
     assert early.any() == sooner and plan.hastened.any() == sooner == plan.turned.any()
@@ -199,8 +199,8 @@ def test_a_foot_in_the_air_goes_along_with_the_weight(found, direction):
     a critically damped spring that hangs at the weight, integrated here in small steps; it lands and stays there."""
     k = int(np.flatnonzero(found.down[:-1, 0] & ~found.down[1:, 0])[0]) + 1
     lands, blow = found.lands(k, 0), float(found.times[k])
-    push = np.zeros((1, len(found.times), 2))
-    push[0, k] = direction
+    push = np.zeros((1, len(found.times), 3))
+    push[0, k, :2] = direction
     plan = steps.plan(found, push, Struck.nothing(found.down.shape), [Span(blow, blow + 3.0)])
     until = lands - int(np.ceil(0.2 / (1.0 / 60.0)))
     assert until - k > 6
@@ -259,8 +259,8 @@ def test_a_leg_that_hurries_straightens_evenly_until_its_foot_lands():
 def test_a_leg_hurries_no_more_than_it_can(strolling, monkeypatch):
     """One that may start and stop half as swiftly lands later."""
     blow = int(np.flatnonzero(strolling.down[:-1, 0] & ~strolling.down[1:, 0])[1])
-    push, span = np.zeros((1, len(strolling.times), 2)), Span(float(strolling.times[blow]), strolling.times[blow] + 2.7)
-    push[0, blow] = 0.8, 0.0
+    push, span = np.zeros((1, len(strolling.times), 3)), Span(float(strolling.times[blow]), strolling.times[blow] + 2.7)
+    push[0, blow, :2] = 0.8, 0.0
     lands = []
     for swift in (haste.SWIFT, 0.5 * haste.SWIFT):
         monkeypatch.setattr(haste, "SWIFT", swift)
@@ -277,8 +277,8 @@ def test_a_walk_with_a_moment_of_flight_hastens_onto_the_ground(found):
     blow = int(np.flatnonzero(flies.down[:-1, 0] & ~flies.down[1:, 0])[1])
     due = flies.lands(blow + 2, 0)
     assert due == flies.stays(blow + 4, 1) + 2  # samples in the air
-    push = np.zeros((1, len(flies.times), 2))
-    push[0, blow] = 0.8, 0.0
+    push = np.zeros((1, len(flies.times), 3))
+    push[0, blow, :2] = 0.8, 0.0
     start = float(flies.times[blow])
     plan = steps.plan(flies, push, Struck.nothing(flies.down.shape), [Span(start, start + 2.7)])
     assert plan.stance.lands(blow + 2, 0) < due - 2 and plan.lost is None and not plan.astray

@@ -57,7 +57,23 @@ def test_the_ground_takes_of_a_blow_on_a_leg_what_friction_holds(skeleton, impul
     shin = actor.first("shin.R")
     pulse = Pulse(shin, 0.5 * actor.axis[shin], np.array([0.0, impulse, 0.0]), 1.0, 0.03)
     given = 75.0 * recovery._push(actor, stance.read(actor, clip, 1.0), [pulse], []).sum(axis=0)
-    np.testing.assert_allclose(given, [0.0, max(0.25 * impulse, impulse - 0.8 * 75.0 * 9.81 * 0.05)], rtol=0.01)
+    np.testing.assert_allclose(given, [0.0, max(0.25 * impulse, impulse - 0.8 * 75.0 * 9.81 * 0.05), 0.0], rtol=0.01)
+
+
+@pytest.mark.parametrize(("bone", "up", "part"), [("shin.R", 1.0, 1.0), ("shin.R", -1.0, 0.25), ("chest", -1.0, 1.0)])
+def test_the_ground_takes_of_a_blow_downwards_on_a_leg_what_its_lever_says(skeleton, bone, up, part):
+    """In the middle of a shin three quarters, whatever friction is; it holds nobody who is pushed up, and takes
+    nothing of a blow on the trunk before legs answer; a body in flight goes by itself."""
+    actor, found = actor_of(skeleton), stance.read(actor_of(skeleton), standing(skeleton), 1.0)
+    body = actor.first(bone)
+    pulse = Pulse(body, 0.5 * actor.axis[body], np.array([0.0, 0.0, 400.0 * up]), 1.0, 0.03)
+    given = 75.0 * recovery._push(actor, found, [pulse], []).sum(axis=0)
+    np.testing.assert_allclose(given, [0.0, 0.0, 400.0 * up * part], rtol=1e-6)
+    near = np.abs(found.times - 1.0) < 0.15
+    falls = found.height - 0.5 * 9.81 * np.where(near, found.times - 1.0, 0.15) ** 2
+    aloft = replace(found, down=found.down & ~near[:, None], height=falls)
+    assert aloft.flies[near].all()
+    assert not recovery._push(actor, aloft, [pulse], []).any()
 
 
 @pytest.mark.parametrize("later, times", [(0.0, 1), (0.025, 1.5), (0.05, 2), (0.3, 2)])
@@ -129,7 +145,8 @@ def test_the_dip_is_a_damped_fall_by_what_is_missing_of_the_weight(skeleton):
     struck = Struck.nothing(found.down.shape)
     struck.sinks[30:60, 0] = 0.6
     span = [Span(float(found.times[30]), float(found.times[30]) + 2.7)]
-    z, _, _ = dip.dip(found, struck, span)
+    still = np.zeros((1, len(found.times)))
+    z, _, _ = dip.dip(found, still, struck, span)
     w = np.sqrt(9.81 / (dip.DEPTH * found.length.mean()))
     y, v, n = 0.0, 0.0, 200
     want = [0.0]
@@ -139,8 +156,29 @@ def test_the_dip_is_a_damped_fall_by_what_is_missing_of_the_weight(skeleton):
             y += v / (60.0 * n)
         want.append(y)
     np.testing.assert_allclose(z[:71], want, atol=2e-4)
-    alone = dip.dip(replace(found, down=found.down & [True, False]), struck, span)[0]
+    alone = dip.dip(replace(found, down=found.down & [True, False]), still, struck, span)[0]
     np.testing.assert_allclose(alone, 2.0 * z, atol=1e-12)
+
+
+@pytest.mark.parametrize("speed", [0.5, -0.5])
+def test_a_body_pushed_up_or_down_goes_on_until_muscles_answer(skeleton, speed):
+    """For 50 ms by v t, as along the ground, then it is braked by the dip's spring; whatever blow came before."""
+    found = stance.read(actor_of(skeleton), standing(skeleton), 1.0)
+    starts, push = [30, 45], np.zeros((2, len(found.times)))
+    push[[0, 1], starts] = speed
+    blows = [Span(float(found.times[k]), float(found.times[k]) + 2.7) for k in starts]
+    still = Struck.nothing(found.down.shape)
+    z, rate, pull = dip.dip(found, push[:1], still, blows[:1])
+    np.testing.assert_allclose(z[31:34], speed * (np.arange(3) + 0.5) / 60.0, rtol=1e-9)
+    assert not z[:31].any() and not pull[:33].any()
+    w = np.sqrt(9.81 / (dip.DEPTH * found.length.mean()))
+    since = (found.times - found.times[34])[34:100]  # the answer comes up from 0.05 to 0.07 s
+    want = (speed * 3.5 / 60.0 * (1.0 + w * since) + speed * since) * np.exp(-w * since)
+    np.testing.assert_allclose(z[34:100], want, atol=1e-3)
+    np.testing.assert_allclose(np.gradient(z, found.h)[36:100], rate[36:100], atol=0.05 * abs(speed))
+    both = dip.dip(found, push, still, blows)[0]
+    np.testing.assert_allclose((both - z)[45:120], z[30:105], atol=1e-9)
+    assert np.abs(z[-10:]).max() < 1e-6
 
 
 def test_a_leg_struck_in_the_air_lands_weak(skeleton):

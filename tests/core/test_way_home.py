@@ -33,8 +33,8 @@ def stand():
 
 def pushed(found, blow, push, end=2.7):
     """The plan after a push [m/s] at a sample."""
-    pushes = np.zeros((1, len(found.times), 2))
-    pushes[0, blow] = push
+    pushes = np.zeros((1, len(found.times), 3))
+    pushes[0, blow, :2] = push
     start = float(found.times[blow])
     return steps.plan(found, pushes, Struck.nothing(found.down.shape), [Span(start, start + end)])
 
