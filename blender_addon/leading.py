@@ -1,8 +1,9 @@
 """What controls start from where a body doesn't return to its clip.
 
-A body that falls takes its controls along: those that nothing above them carries go with its topmost bone, so that only
-its joints are left to solve, and poles stay beside their knees.  Where an action takes it over, the controls go over to
-the action's own values, moved to where the body is at the rig's top controls; after that they are those values.
+A body that falls takes its controls along: those that nothing above them carries go with the bone that hangs on them,
+or with the first that they move otherwise, so that feet are in place and poles in front of their knees; bones that IK
+bends begin as they should end.  Where an action takes it over, the controls go over to the action's own values, moved
+to where the body is at the rig's top controls; after that they are those values.
 """
 
 from dataclasses import dataclass
@@ -163,17 +164,23 @@ class Course:
     """
 
     def __init__(self, puppet, lead):
-        self.puppet, self.lead, self.carriers, self.last, self.fallen = puppet, lead, (), {}, None
+        self.puppet, self.lead, self.carriers, self.last, self.fallen = puppet, lead, {}, {}, None
+        self.folded = _folded(puppet) if lead.falls else ()
 
-    def use(self):
-        """The puppet's blocks have changed, and it stands at a frame of the clip."""
-        free = [block.bone for block in self.puppet.blocks if block.rna == "location" and len(block.axes) == 3]
-        self.carriers = carriers(self.puppet, free)
+    def use(self, found):
+        """The puppet's blocks have changed to those found, and it stands at a frame of the clip."""
+        free = {t.block.bone: t for t in found.tried if t.block.rna == "location" and len(t.block.axes) == 3}
+        self.carriers = {name: _with(free[name]) for name in carriers(self.puppet, list(free))}
 
     def before(self, k, goal):
         """Values at frame k, before an action plays.  goal: (R, p, ...) of the watched bones."""
         values = self.puppet.row(self.lead.channels, k)
-        return self._along(values, goal) if self.lead.falls else values
+        if not self.lead.falls:
+            return values
+        values = self._along(values, goal)
+        for bone in self.folded:
+            self.puppet.turn(values, self.puppet.index[bone.name], bone.rest.T @ goal[0][bone.up].T @ goal[0][bone.row])
+        return values
 
     def over(self, k, goal, x):
         """[values] to begin with at frame k, the likeliest first, while an action takes over.  x: what a reaction that
@@ -204,14 +211,62 @@ class Course:
         return puppet.carried({name: lead.moves[k] @ now[puppet.index[name]] for name in lead.tops}, now)
 
     def _along(self, values, goal):
-        """The values, with all that hangs on nothing moved so that the topmost watched bone is where it should be."""
+        """The values, with all that hangs on nothing moved as the watched bone that it goes with should be."""
         puppet = self.puppet
         puppet.stand(values)
         R, p, now = puppet.show()
-        move = np.eye(4)
-        move[:3, :3] = goal[0][0] @ R[0].T
-        move[:3, 3] = goal[1][0] - move[:3, :3] @ p[0]
-        return puppet.carried({name: move @ now[puppet.index[name]] for name in self.carriers}, now)
+        moves = np.tile(np.eye(4), (len(p), 1, 1))
+        moves[:, :3, :3] = goal[0] @ R.swapaxes(-1, -2)
+        moves[:, :3, 3] = goal[1] - (moves[:, :3, :3] @ p[:, :, None])[:, :, 0]
+        return puppet.carried({name: moves[k] @ now[puppet.index[name]] for name, k in self.carriers.items()}, now)
+
+
+@dataclass(frozen=True, eq=False)
+class Folded:
+    """A bone that IK bends: it begins with what the bone's own channels say, and from far off doesn't find a knee that
+    is folded by more than 120 degrees.
+
+    row, up: which of the watched bones it is, and the one it hangs on.  rest: (3, 3) how it lies on that at rest.
+    """
+
+    name: str
+    row: int
+    up: int
+    rest: Array
+
+
+def _folded(puppet):
+    """The watched bones that IK bends and whose parent is watched, too."""
+    rows, pose = {name: k for k, name in enumerate(puppet.watched)}, puppet.armature.pose.bones
+    out = []
+    for name in dict.fromkeys(name for bone in pose for c in bone.constraints for name in _chain(bone, c)):
+        bone = puppet.armature.data.bones[name]
+        if name in rows and bone.parent is not None and bone.parent.name in rows and bone.use_inherit_rotation:
+            rest = np.array(bone.parent.matrix_local.inverted() @ bone.matrix_local)[:3, :3]
+            out.append(Folded(name, rows[name], rows[bone.parent.name], rest))
+    return tuple(out)
+
+
+def locked(armature):
+    """Bone -> those of its IK chain with axes that IK may not turn, for the bones of all such chains."""
+    pose, out = armature.pose.bones, {}
+    for chain in (_chain(bone, c) for bone in pose for c in bone.constraints):
+        held = [name for name in chain if pose[name].lock_ik_x or pose[name].lock_ik_y or pose[name].lock_ik_z]
+        out |= {name: held for name in chain if held}
+    return out
+
+
+def _chain(bone, constraint):
+    """Names of the bones that an IK constraint on a pose bone bends."""
+    if constraint.type != "IK" or constraint.mute or constraint.target is None:
+        return []
+    bones = [bone, *bone.parent_recursive][0 if constraint.use_tail else 1 :]
+    return [item.name for item in bones[: constraint.chain_count or None]]
+
+
+def _with(tried):
+    """Which watched bone a control goes with: the first that hangs on it as one piece, or else that it moves."""
+    return int(np.argmax(tried.firm if tried.firm.any() else tried.reach))
 
 
 def _between(a, b, part):

@@ -26,6 +26,7 @@ BAKE = (
     "Bake the clip to the bones that deform (Pose > Animation > Bake Action with Visual Keying and Clear Constraints): "
     "those fall as they are simulated."
 )
+LOCKED = "IK bends it with locked axes ({}), and so finds no deep fold: unlock those (Bone > Inverse Kinematics). Or "
 SPAN = 0.131  # of a figure's height: what a shift must measure to be as visible as a turn of one radian
 
 
@@ -75,10 +76,11 @@ def pose(context, armature, stages, size, parents, channels, clip, wanted, moved
                 off = (row.solver.counted * row.left[k]).reshape(2, -1, 3)
                 if np.linalg.norm(off, axis=-1).max() > LOST:
                     own = _own([x[k] for x in wanted], off, parents, length)
-                    raise _refusal(names, frame, off, own, lead is not None and lead.falls, moved)
+                    falls = lead is not None and lead.falls
+                    raise _refusal(names, frame, off, own, falls, moved, leading.locked(armature))
             yield (k + 1.0) / len(frames)
         puppet.use(row.blocks)
-    targets = _targets(puppet, row.x, row.base, channels, () if lead is None else lead.written)
+    targets = _targets(puppet, row.x, row.base, channels, row.written)
     off = row.left.reshape(len(frames), 2, -1, 3) * np.array([name not in loose for name in names])[:, None]
     turn, shift = np.linalg.norm(off, axis=-1).swapaxes(0, 1)
     return Posed(targets, frames, names, np.degrees(turn), shift * SPAN * HEIGHT, moved)
@@ -101,6 +103,13 @@ class _Row:
         self.course = None if lead is None else leading.Course(puppet, lead)
         self.base = channels if lead is None else channels.at(np.arange(frames))
         self.before = 0.0  # how far the frame before was off the clip
+
+    @property
+    def written(self):
+        """Bones that get keys, whether they move the body or not."""
+        if self.lead is None:
+            return ()
+        return tuple(dict.fromkeys([*self.lead.written, *(bone.name for bone in self.course.folded)]))
 
     def solve(self, k, start, goal):
         """Solve the next frame, k, of which the clip shows `start`; whether there was something to do."""
@@ -133,7 +142,7 @@ class _Row:
         self.own = np.concatenate([np.zeros(0, dtype=int), *(self.columns[block] for block in found.blocks)])
         if self.course is not None:
             self._stand(k)
-            self.course.use()
+            self.course.use(found)
 
     def _stand(self, k):
         """Let the rig stand as the clip has it."""
@@ -187,16 +196,18 @@ def _own(wanted, off, parents, length):
     return np.linalg.norm(probing.difference(shown, goal, length).reshape(2, -1, 3), axis=-1).max(axis=0)
 
 
-def _refusal(names, frame, off, own, falls, moved):
+def _refusal(names, frame, off, own, falls, moved, locked):
     """Of a pose that is nowhere near, as where a clip jumps, limits are in the way, or IK doesn't fold a body that
     falls so.  Named is, of the bones far off, what something else moves, or else whose own joint is off by most:
-    those further out are off, too, and those before it are bent to make up for it."""
+    those further out are off, too, and those before it are bent to make up for it.  locked: see `leading.locked`."""
     off = np.linalg.norm(off, axis=-1)
     astray = np.flatnonzero(off.max(axis=0) > 0.5 * off.max())
     first = next((i for i in astray if names[i] in moved), astray[np.argmax(own[astray])])
     text = "The controls leave bone '{}' {:.0f} degrees and {:.0f} mm off the simulated pose at frame {:g}. "
     text = text.format(names[first], np.degrees(off[0, first]), 1e3 * SPAN * HEIGHT * off[1, first], frame)
-    by = moved.get(names[first])
+    by, axes = moved.get(names[first]), locked.get(names[first])
+    if falls and axes:
+        return ClipError(text + LOCKED.format(", ".join(map(repr, axes))) + BAKE[0].lower() + BAKE[1:])
     return ClipError(text + (BAKE if falls else MOVED.format(names[first], by) if by else SMOOTH))
 
 

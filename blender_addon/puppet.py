@@ -134,11 +134,15 @@ class Puppet:
             basis = basis @ np.linalg.inv(now[i]) @ goal
             free = [not lock for lock in bone.lock_location]
             out["location"][i, free] = basis[:3, 3][free]
-            rna, mode = rotation_property(self.modes[i]), self.modes[i]
-            turn = delta.rotation_delta(mode, own[rna], from_matrix(orthonormal(basis[:3, :3]))[None])
             if not any(bone.lock_rotation):
-                out[rna][i] = delta.rotation_value(mode, own[rna], turn)[0]
+                self.turn(out, i, orthonormal(basis[:3, :3]))
         return out
+
+    def turn(self, values, i, basis):
+        """Let the values of all bones, by property, turn the i-th one's basis to a matrix (3, 3)."""
+        rna, mode = rotation_property(self.modes[i]), self.modes[i]
+        turn = delta.rotation_delta(mode, values[rna][[i]], from_matrix(basis)[None])
+        values[rna][i] = delta.rotation_value(mode, values[rna][[i]], turn)[0]
 
     def show(self, x=None):
         """(R (m, 3, 3), p (m, 3)) of the watched bones in the rig's space, and the matrices (n, 4, 4) of all."""

@@ -108,6 +108,28 @@ def test_a_fall_that_controls_can_not_show_says_how_to_bake_it(puppet, monkeypat
         assert tools.differences(state, tools.file_state()) == []
 
 
+@pytest.mark.one_blender
+def test_knees_that_fold_by_ik(open_file, data):
+    """Blender's IK finds no deep fold from a straight leg, nor where the rig locks an axis: that is said by name."""
+    robot = open_file(data / "3_odd_rigs/RobotExpressive.blend")[0]
+    idle, legs = bpy.data.actions["Robot_Idle"], ("UpperLeg.L", "LowerLeg.L", "UpperLeg.R", "LowerLeg.R")
+    actions.assign(robot.animation_data, idle, idle.slots[0].identifier if actions.LAYERED else "")
+    knock = situation.named("knock_out").with_changes(direction=(1.0, 0.0, 0.0))
+    job = jobs.read(bpy.context, robot, knock)
+    said = r"locked axes \('LowerLeg.([LR])', 'UpperLeg.\1'\).*: unlock those.* Or bake the clip"
+    with pytest.raises(errors.CoreError, match=said):
+        progress.run(job.solve())
+    for bone in (robot.pose.bones[name] for name in legs):
+        bone.lock_ik_x = bone.lock_ik_y = bone.lock_ik_z = False
+    job = jobs.read(bpy.context, robot, knock)
+    job.write(bpy.context, progress.run(job.solve()))
+    assert job.posed.turn.max() < 2.0 and job.posed.shift.max() < 8e-3
+    along = rigify_walk.shown(robot, legs, job.frames)[:, :, :3, 1]
+    along /= np.linalg.norm(along, axis=-1, keepdims=True)
+    bent = np.degrees(np.arccos(np.einsum("tkj,tkj->tk", along[:, ::2], along[:, 1::2])))
+    assert (bent.max(axis=0) > 135.0).all() and np.abs(np.diff(bent, axis=0)).max() < 30.0
+
+
 def test_a_control_rig_goes_over_to_another_action(puppet):
     """While a reaction fades: to the same walk with the head turned, whose control it is that turns."""
     action = puppet.animation_data.action
