@@ -32,11 +32,11 @@ class Bumper:
 
     def touching(self, step: Step) -> Touching | None:
         """Every pair that is near in any member of the batch, where it is nearest."""
-        near = self.capsules.close(step.kin, self.pairs, self._reach)
+        middles = self.capsules.middles(step.kin)
+        near = self.capsules.close(middles, self.pairs, self._reach)
         if not len(near):
             return None
-        cores = self.capsules.cores(step.kin)
-        depth, normal, at = self.capsules.nearest(cores, self.pairs[near])
+        depth, normal, at = self.capsules.nearest(self.capsules.rods(step.kin, middles).ends, self.pairs[near])
         frame = np.stack((normal, *tangents(normal)), axis=-2)
         bodies, count = self.capsules.bodies[self.pairs[near]].ravel(), len(near)
         return Touching(2 * np.arange(count), bodies, np.tile([1.0, -1.0], count), at.repeat(2, axis=-2), frame,

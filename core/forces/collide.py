@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from ..dynamics import Kinematics, kinematics, with_twist
-from ..lanes import apply, arranged, dot, rows, zeros
+from ..lanes import apply, arranged, dot, rows
 from ..model import Model
 from ..reference import Reference
 from ..rotation import Array, cross
@@ -17,7 +18,19 @@ from .ground import tangents, unit_wrenches
 from .step import Step
 
 NEAR = 0.02  # [m] apart from where on a pair takes part
-NOTHING = np.zeros(0, dtype=int)
+_SIDES = np.array([[-1.0], [1.0]])
+
+
+class Rods(NamedTuple):
+    """Cores of capsules: (..., m, 3) their middles, and the ways from there to their second ends [m]."""
+
+    middle: Array
+    half: Array
+
+    @property
+    def ends(self) -> Array:
+        """(..., m, 2, 3) of both sides."""
+        return self.middle[..., None, :] + _SIDES * self.half[..., None, :]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,35 +56,45 @@ class Capsules:
                     found.append((j, i))
         return np.array(found, dtype=int).reshape(-1, 2)
 
-    def cores(self, kin: Kinematics) -> Array:
-        """(..., m, 2, 3) ends of the cores, shared frame."""
-        R_T = kin.R.take(self.bodies, axis=-3).swapaxes(-1, -2)
-        return kin.p.take(self.bodies, axis=-2)[..., None, :] + self.ends @ R_T
+    def middles(self, kin: Kinematics) -> Array:
+        """(..., m, 3) of the cores, shared frame."""
+        return rows(kin.p, self.bodies) + apply(rows(kin.R, self.bodies, 2), self._middles)
 
-    def reach(self, pairs: np.ndarray) -> Array:
-        """(P,) how far apart the middles of the pairs (P, 2) are where their bounding balls meet [m]."""
-        size = self.radius + 0.5 * np.linalg.norm(self.ends[:, 1] - self.ends[:, 0], axis=-1)
-        return np.asarray(size[pairs].sum(axis=1))
-
-    def close(self, kin: Kinematics, pairs: np.ndarray, reach: Array) -> np.ndarray:
-        """Indices of the pairs (P, 2) whose middles are within `reach` (P,) in any member of the batch."""
-        middles = rows(kin.p, self.bodies) + apply(rows(kin.R, self.bodies, 2), self._middles)
-        first, second = pairs.T
-        apart = rows(middles, first) - rows(middles, second)
-        near = dot(apart, apart) < reach * reach
-        return np.flatnonzero(near.reshape(-1, len(pairs)).any(axis=0)) if near.any() else NOTHING
+    def rods(self, kin: Kinematics, middles: Array) -> Rods:
+        """The cores with these middles, shared frame."""
+        return Rods(middles, apply(rows(kin.R, self.bodies, 2), self.ends[:, 1] - self._middles))
 
     @cached_property
     def _middles(self) -> Array:
         """(m, 3) of the cores, body frame [m]."""
         return np.asarray(self.ends.mean(axis=1))
 
+    def cores(self, kin: Kinematics) -> Array:
+        """(..., m, 2, 3) ends of the cores, shared frame."""
+        return self.rods(kin, self.middles(kin)).ends
+
+    def reach(self, pairs: np.ndarray) -> Array:
+        """(P,) how far apart the middles of the pairs (P, 2) are where their bounding balls meet [m]."""
+        size = self.radius + 0.5 * np.linalg.norm(self.ends[:, 1] - self.ends[:, 0], axis=-1)
+        return np.asarray(size[pairs].sum(axis=1))
+
+    def close(self, middles: Array, pairs: np.ndarray, reach: Array) -> np.ndarray:
+        """Indices of the pairs (P, 2) whose middles are within `reach` (P,) in any member of the batch."""
+        apart = rows(middles, pairs[:, 0]) - rows(middles, pairs[:, 1])
+        return _anywhere(dot(apart, apart) < reach * reach)
+
+    def meeting(self, rods: Rods, pairs: np.ndarray, normal: Array) -> np.ndarray:
+        """Indices of the pairs (P, 2) that no plane square to the directions (..., P, 3) parts, in any member of the
+        batch: those that may touch."""
+        (m, n), (a, b) = ((rows(x, pairs[:, 0]), rows(x, pairs[:, 1])) for x in (rods.middle, rods.half))
+        apart = dot(normal, m - n) - np.abs(dot(normal, a)) - np.abs(dot(normal, b))
+        return _anywhere(apart <= self.radius.take(pairs).sum(axis=1))
+
     def nearest(self, cores: Array, pairs: np.ndarray) -> tuple[Array, Array, Array]:
         """depth (..., P), normal from the second to the first (..., P, 3), and the point between them (..., P, 3), of
         `cores`."""
         both = arranged(cores.take(pairs, axis=-3), 3)
-        points = nearest(both)
-        x, y = points[..., 0, :], points[..., 1, :]
+        x, y = nearest(both)
         apart = x - y
         distance = np.sqrt(dot(apart, apart))
         crossed = distance < 1e-6
@@ -145,25 +168,27 @@ class SelfCollision:
         )
 
 
-def nearest(both: Array) -> Array:
-    """Nearest points (..., 2, 3) of two segments (..., 2, 2, 3) (Ericson 2005, 5.1.9, without branches); of parallel
-    ones in the middle of where they run side by side."""
-    start = both[..., 0, :]
-    ways = both[..., 1, :] - start
-    r = start[..., 0, :] - start[..., 1, :]
-    squares, mixed = np.einsum("...ai,...bi->...ab", ways, ways), np.einsum("...ai,...i->...a", ways, r)
-    a, b, e = np.maximum(squares[..., 0, 0], 1e-18), squares[..., 0, 1], np.maximum(squares[..., 1, 1], 1e-18)
-    c, f = mixed[..., 0], mixed[..., 1]
+def _anywhere(found: np.ndarray) -> np.ndarray:
+    """Indices of the pairs that are found (..., P) in any member of a batch."""
+    return np.flatnonzero(found if found.ndim == 1 else np.any(found.reshape(-1, found.shape[-1]), axis=0))
+
+
+def nearest(both: Array) -> tuple[Array, Array]:
+    """Nearest points (..., 3) of each of two segments (..., 2, 2, 3) (Ericson 2005, 5.1.9, without branches); of
+    parallel ones in the middle of where they run side by side."""
+    x, y = both[..., 0, 0, :], both[..., 1, 0, :]
+    one, two, r = both[..., 0, 1, :] - x, both[..., 1, 1, :] - y, x - y
+    a, b, e = np.maximum(dot(one, one), 1e-18), dot(one, two), np.maximum(dot(two, two), 1e-18)
+    c, f = dot(one, r), dot(two, r)
     whole = a * e
     across = whole - b * b
     s = _within((b * f - c * e) / np.maximum(across, 1e-12 * whole))
     along = across <= 1e-6 * whole
     if along.any():
         s = np.where(along, 0.5 * (_within(-c / a) + _within((b - c) / a)), s)  # the second's ends, seen from the first
-    parts = zeros(mixed, 2, 1)
-    parts[..., 1, 0] = t = _within((b * s + f) / e)
-    parts[..., 0, 0] = _within((b * t - c) / a)
-    return np.asarray(start + parts * ways)
+    t = _within((b * s + f) / e)
+    s = _within((b * t - c) / a)
+    return x + s[..., None] * one, y + t[..., None] * two
 
 
 def _within(x: Array) -> Array:

@@ -1,6 +1,6 @@
 """Flesh on flesh: limbs that swing against the body are braked softly, without a contact solver."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -37,6 +37,7 @@ class Flesh:
     omega: float
     loss: float
     clip: Kinematics | None = None
+    parted: dict[tuple[int, ...], Array] = field(default_factory=dict, repr=False)
 
     def of_clip(self, kin: Kinematics) -> "Flesh":
         """The same, pressed only deeper than the clip itself does; kin: of the reference's arrivals."""
@@ -73,15 +74,26 @@ class Flesh:
     def _reach(self) -> Array:
         return self.capsules.reach(self.pairs)
 
+    def _parted(self, batch: tuple[int, ...]) -> Array:
+        """(batch..., P, 3) see `parted`; to begin with they part nothing."""
+        if batch not in self.parted:
+            self.parted[batch] = np.zeros((*batch, len(self.pairs), 3))
+        return self.parted[batch]
+
     def add(self, load: Load, step: Step) -> None:
         """Equal and opposite forces at the point between the two bodies of every pair that is pressed."""
-        near = self.capsules.close(step.kin, self.pairs, self._reach)
+        middles = self.capsules.middles(step.kin)
+        near = self.capsules.close(middles, self.pairs, self._reach)
         if not len(near):
             return
-        cores = self.capsules.cores(step.kin)
-        pairs, (room, thin) = self.pairs[near], self._thick
+        rods, parted = self.capsules.rods(step.kin, middles), self._parted(middles.shape[:-2])
+        near = near[self.capsules.meeting(rods, self.pairs[near], parted[..., near, :])]
+        if not len(near):
+            return
+        cores, pairs, (room, thin) = rods.ends, self.pairs[near], self._thick
         own = (None, None) if self.clip is None else (self._cores[step.k], self.clip.V[step.k])
         depth, normal, points = self.capsules.nearest(_beside(cores, own[0]), pairs)
+        parted[..., near, :] = normal[0]
         sunk = 0.0 if self.clip is None else np.maximum(depth[1], 0.0) + MARGIN
         deeper = depth[0] - sunk
         pressed = deeper > 0.0

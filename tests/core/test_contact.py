@@ -224,12 +224,20 @@ def test_pairs_are_left_out_only_where_they_cannot_touch(rng):
     """What is told from their middles alone, against where they are."""
     model, place, capsules = two_arms()
     reference, pairs, left_out = standing(model, 1, H, place), capsules.pairs(model), []
+    any_way = rng.normal(size=3)
+    any_way /= np.linalg.norm(any_way)
     for size in np.linspace(0.0, 2.0, 200):
         turn = multiply(reference.rotation[0], exp(size * rng.normal(size=(model.n, 3))))
         kin = kinematics(model, State(turn, reference.position[0], reference.initial))
-        left_out.append(not len(capsules.close(kin, pairs, capsules.reach(pairs))))
-        assert not left_out[-1] or capsules.nearest(capsules.cores(kin), pairs)[0][0] <= 0.0
-    assert any(left_out) and not all(left_out)
+        rods = capsules.rods(kin, capsules.middles(kin))
+        depth, normal, _ = capsules.nearest(rods.ends, pairs)
+        near = capsules.close(rods.middle, pairs, capsules.reach(pairs))
+        by_any, by_own = (capsules.meeting(rods, pairs, way) for way in (any_way[None], normal))
+        left_out.append([not len(found) for found in (near, by_any, by_own)])
+        assert depth[0] <= 0.0 or not any(left_out[-1])
+        assert left_out[-1][2] == (depth[0] < 0.0)  # by the way between where they are nearest: all that don't touch
+    apart = np.mean(left_out, axis=0)
+    assert 0.0 < apart[0] < apart[2] < 1.0 and 0.0 < apart[1] < apart[2]
 
 
 @pytest.mark.parametrize("along", [0.05, 0.2, 0.4])
@@ -297,7 +305,7 @@ def test_nearest_points_of_segments(rng):
     second[:5] = first[:5] + rng.normal(size=(5, 1, 3))  # parallel
     second[5:8, 1] = second[5:8, 0]
     first[8, 1] = first[8, 0]
-    x, y = nearest(np.stack((first, second), axis=1)).swapaxes(0, 1)
+    x, y = nearest(np.stack((first, second), axis=1))
     t = np.linspace(0, 1, 401)[:, None]
     for a, b, p, q in zip(first, second, x, y, strict=True):
         u, v = a[0] + t * (a[1] - a[0]), b[0] + t * (b[1] - b[0])
