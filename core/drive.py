@@ -34,21 +34,27 @@ def drive(
     solver: Forward,
     done: Callable[[Stretch, int], bool],
     watch: Watch | None = None,
+    earlier: Sequence[Stretch] = (),
 ) -> Generator[float, None, list[Stretch]]:
     """Simulate from the first blow to the end [s]; yields progress 0..1, returns what was simulated.
+
+    earlier: what has been already; it goes on from there.
 
     done: whether the simulation may end after a stretch; gets it and how often the next one's sub-step is halved.  It
     is asked of long ones alone: in a few sub-steps a swing that passes its clip looks as if it rested there.
     """
-    parts: list[Stretch] = []
+    parts = list(earlier)
     now, halvings, before, arrived = stage.start, pace.finer, None, None
+    if parts:
+        last, arrived = parts[-1].reference, parts[-1].runs[-1]
+        now, before = float(last.times[-1]), float(last.lengths[-1])
     while now < end - 1e-6:
         least = pace.least(now)
         halvings = max(halvings, least)
         steps, h = pace.stretch(now, SUBSTEP * 0.5**halvings, end, halvings > least)
         reference = stage.reference(now, steps, h, before, parts[-1].reference.acceleration[-1] if parts else 0.0)
-        last = arrived or Run(0, reference.state(0))
-        start = replace(last, k=0, state=stage.kicked(last.state, now, reference))
+        begins = arrived or Run(0, reference.state(0))
+        start = replace(begins, k=0, state=stage.kicked(begins.state, now, reference))
         runs, halvings = yield from go_on(stage, reference, start, pace, solver, halvings, end)
         count = len(runs) - 1
         if not count:

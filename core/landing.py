@@ -9,11 +9,11 @@ from typing import TypeVar
 import numpy as np
 
 from . import haste
-from .plan import CLOSE, CLOSED, Span
+from .plan import CLOSE, CLOSED, Span, Struck
 from .rotation import Array
 from .sides import CROSSED, Beside, least, passing, side
 from .stance import REST, Stance
-from .support import dot, ease, onto, plain, smooth
+from .support import dot, ease, onto, plain, plane, smooth
 from .weight import Weight, placed
 
 Number = TypeVar("Number", float, complex)
@@ -71,14 +71,19 @@ def is_last(stance: Stance, due: int, leg: int, last: int) -> bool:
     return not steps and not (rest >= 0 and rest + REST < last)
 
 
-def reached(stance: Stance, k: int, leg: int, goal: complex, x: complex, wide: float, sunk: float = SUNK) -> complex:
+def reached(
+    stance: Stance, k: int, leg: int, goal: complex, x: complex, hips: complex, wide: float, sunk: float = SUNK
+) -> complex:
     """The goal, or as far as the leg gets at sample k with the weight at x: STRIDE from under it, and no farther from
-    its hip, sunk by so much of its length, than it is long, or than it gets in the clip, which is so wide [m]."""
+    its hip, sunk by so much of its length, than it is long, or than it gets in the clip, which is so wide [m].
+
+    hips: how far these are off the clip's.
+    """
     length = float(stance.length[leg])
     goal = x + _within(goal - x, STRIDE * length)
     own, high = _from_hip(stance, k, leg)
     far = math.sqrt(max(length**2 - (abs(high) - sunk * length) ** 2, 0.0))
-    return x - own + _within(own + goal - x, max(far, wide))
+    return hips - own + _within(own + goal - hips, max(far, wide))
 
 
 def stride(stance: Stance, k: int, leg: int) -> float:
@@ -121,15 +126,16 @@ def _aside(foot: complex, there: Beside, room: float) -> complex:
 class Lander(Weight):
     """A body whose feet in the air come down where they catch its weight.
 
-    knocks: see `Struck`.  across: of each foot whether it is beyond the other.  clip: the stance before any foot is
-    hastened, hasty: of each the sample at which the clip has it land that was hastened last, hangs: (K, L) how far its
-    knee is bent at least until then [rad].
+    knocks, behind: see `Struck`.  across: of each foot whether it is beyond the other.  clip: the stance before any
+    foot is hastened, hasty: of each the sample at which the clip has it land that was hastened last, hangs: (K, L) how
+    far its knee is bent at least until then [rad].
     """
 
-    def __init__(self, stance: Stance, give: Array, blows: Sequence[Span], knocks: Array) -> None:
-        super().__init__(stance, give, blows)
+    def __init__(self, stance: Stance, blows: Sequence[Span], struck: Struck) -> None:
+        super().__init__(stance, 1.0 - struck.weak, blows)
         legs = len(stance.limbs)
-        self.knocks, self.across = knocks, [False] * legs
+        self.knocks, self.across = struck.knocks, [False] * legs
+        self.behind: list[complex] = plane(struck.behind).tolist()
         self.clip, self.hasty = stance, [-1] * legs
         self.hangs = np.zeros((len(stance.times), legs))
 
@@ -159,9 +165,10 @@ class Lander(Weight):
         wide = stride(self.clip, self.clip.lands(k, leg), leg)
         leaves = stance.stays(due, leg)
         if leaves == len(stance.times) or not stance.flies[leaves]:
-            return reached(stance, due, leg, goal, x, wide)
-        goal, last = reached(stance, due, leg, goal, x, wide, 0.0), leaves - 1  # runs have no time to sink
-        return reached(stance, last, leg, goal, self.foreseen(k, last)[0], stride(self.clip, last, leg), 0.0)
+            return reached(stance, due, leg, goal, x, x - self.behind[due], wide)
+        goal, last = reached(stance, due, leg, goal, x, x - self.behind[due], wide, 0.0), leaves - 1
+        x, _ = self.foreseen(k, last)  # runs have no time to sink
+        return reached(stance, last, leg, goal, x, x - self.behind[last], stride(self.clip, last, leg), 0.0)
 
     def brought(self, due: int, leg: int, off: complex) -> float:
         """Part of how far the capture point is off [m] that a foot which lands at sample `due` brings it home until the

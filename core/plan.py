@@ -41,8 +41,8 @@ class Struck:
 
     weak: (K, L) what each has lost of its strength.  sinks: (K, L) the same for how far the body sinks, times the
     artist's gain.  hold: (K, L) how firmly each foot is kept to its place, 0 = not at all.  knocks: (K, L, 2) how far
-    off its goal a foot in the air lands [m].  hit: (K, L) 0..1, how far a blow has struck it by then.  sweeps: feet
-    that are knocked off the ground.
+    off its goal a foot in the air lands [m].  hit: (K, L) 0..1, how far a blow has struck it by then.  behind: (K, 2)
+    how far hips are behind the weight [m], see `flight`.  sweeps: feet that are knocked off the ground.
     """
 
     weak: Array
@@ -50,12 +50,14 @@ class Struck:
     hold: Array
     knocks: Array
     hit: Array
+    behind: Array
     sweeps: tuple[Sweep, ...] = ()
 
     @classmethod
     def nothing(cls, shape: tuple[int, ...]) -> "Struck":
         """Legs (K, L) that nothing strikes."""
-        return cls(np.zeros(shape), np.zeros(shape), np.ones(shape), np.zeros((*shape, 2)), np.zeros(shape))
+        nothing, way = np.zeros(shape), np.zeros((*shape, 2))
+        return cls(nothing, nothing, np.ones(shape), way, nothing, way[:, 0])
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import emphasis, tuning
+from . import emphasis, flight, tuning
 from .actor import Actor
 from .blows import Hit, episodes, shown
 from .curve import later
@@ -21,6 +21,7 @@ from .progress import portion
 from .reaction import Reaction, together
 from .reference import to_world
 from .rotation import Array, conjugate, log, multiply, unwound
+from .simulate import Forward
 from .situation import Situation
 from .skeleton import Clip
 from .stage import Stage
@@ -75,8 +76,26 @@ def _solve(stage: Stage, watch: Watch | None) -> Generator[float, None, Reaction
         return landed and halvings < stage.finer and _asleep(stage, last, end)
 
     pace = Pace.returning(stage.blows, stage.finer)
-    parts = yield from drive(stage, end, pace, forward if stage.situation.coupled else forward_light, asleep, watch)
+    solver = forward if stage.situation.coupled else forward_light
+    parts = yield from _flown(stage, pace, solver, end, watch)
+    parts = yield from drive(stage, end, pace, solver, asleep, watch, parts)
     return _reaction(stage, parts)
+
+
+def _flown(
+    stage: Stage, pace: Pace, solver: Forward, end: float, watch: Watch | None
+) -> Generator[float, None, list[Stretch]]:
+    """Simulate up to the last flight in which a blow lands, and plan each landing by what it shows."""
+    parts: list[Stretch] = []
+    if stage.footing is None:
+        return parts
+    known = np.zeros((len(stage.blows), len(stage.footing.stance.times), 2))
+    for each in flight.flights(stage.footing, stage.blows):
+        steps = drive(stage, each.seen, pace, solver, lambda *_: False, watch, parts)
+        parts = yield from portion(steps, 0.0, (each.seen - stage.start) / (end - stage.start))
+        known = flight.behind(stage, each, parts[-1], known)
+        stage.footing = stage.planned(known)
+    return parts
 
 
 def _asleep(stage: Stage, last: Stretch, end: float) -> bool:

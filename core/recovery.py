@@ -43,8 +43,12 @@ def prepare(
     pulses: Sequence[Sequence[Pulse]],
     base: int,
     moving: np.ndarray,
+    behind: Array | None = None,
 ) -> Footing | None:
-    """Legs and plan for blows, each with its pulses, on a clip; None where no legs stand."""
+    """Legs and plan for blows, each with its pulses, on a clip; None where no legs stand.
+
+    behind: (B, K, 2) how far hips are behind the weight [m] as is known after each blow, see `flight`.
+    """
     found = stance.read(actor, clip, blows[0].start)
     if found is None or not all(moving[[x.upper, x.lower, x.end]].all() for x in found.limbs):
         return None
@@ -52,6 +56,7 @@ def prepare(
     pushes, fell, grips = np.zeros((0, len(found.times), 3)), False, list[Grip]()
     for i, own in enumerate(pulses):  # one after the other: what is caught of a blow doesn't depend on later ones
         legs = struck.legs(actor, found, blows[: i + 1], pulses[: i + 1])
+        legs = legs if behind is None else replace(legs, behind=behind[i])
         more = blows[i].situation.shift * _push(actor, found, own, grips)
         play = partial(steps.plan, found, struck=legs, blows=spans[: i + 1])
         plan, caught = _caught(play, pushes, more)

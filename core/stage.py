@@ -4,7 +4,7 @@ Everything here is read from the clip once; nothing depends on the length of the
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -84,7 +84,8 @@ class Stage:
         self.pulses = [pulse for several in pulses for pulse in several]
         self.given = np.array([sum((pulse.impulse for pulse in several), np.zeros(3)) for several in pulses])
         felt = [own or blow.felt() for blow, own in zip(self.blows, pulses, strict=True)]
-        self.footing = recovery.prepare(actor, clip, self.blows, felt, self.base, self.moving) if catches else None
+        self.planned = partial(recovery.prepare, actor, clip, self.blows, felt, self.base, self.moving)
+        self.footing = self.planned() if catches else None
         if self.footing is not None and self.footing.fell:
             self.warnings.append(UNCAUGHT)
         self.floor = self._floor(clip.times, (q, p))

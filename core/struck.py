@@ -65,7 +65,7 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
                 if not found.flies[k]:
                     free = _freed(found, since, blow.start, _ready(found, blow, off, i))
                     hold[:, i] *= 1.0 - lever * (1.0 - np.maximum(free, held))
-    return Struck(weak, sinks, hold, knocks, hit, tuple(sweeps))
+    return Struck(weak, sinks, hold, knocks, hit, np.zeros((len(hit), 2)), tuple(sweeps))
 
 
 def _weakened(found: Stance, blow: Blow, since: Array, k: int, leg: int) -> Array:

@@ -18,6 +18,7 @@ from .reference import Reference
 from .roles import base_role
 from .rotation import Array
 from .situation import BoneSetting, Situation
+from .spatial import apply
 from .topology import ARM
 
 # Joints between the trunk and a body, along the limbs.
@@ -26,7 +27,7 @@ ROWS = ("neck", "tail", "ear")
 LIGHT = ("head", *ARM)  # what bears nothing, where no limb of it stands
 HINGE_PACE = 2.0 * np.pi * 9.0  # [rad/s] across a hinge's axis
 SWING = 0.08  # [s] over which the torque of a swing counts: what is shorter is a jolt or noise
-TENSE = 4.0  # [1/rad] stiffness of a joint per torque that it bears; chosen: it tells in runs, and not yet in walks
+TENSE = 3.5  # [1/rad] stiffness of a joint per torque that it bears; chosen: it tells in runs, and not yet in walks
 FOOT_FREQUENCY, FOOT_LEVER = 2.0, 0.1  # planted feet: [Hz] with the whole body's mass, [m] for their turning
 
 
@@ -100,17 +101,19 @@ def tension(actor: Actor, model: Model, whole: Reference, inertia: Array) -> Arr
 
     A joint stiffens in proportion to its torque (Hunter and Kearney 1982).  Muscles for who stands and walks don't hold
     an arm to a run's way: what is off there keeps on, and meets the thigh that the clip passes.  Legs have their plan.
-    The torque that half of the clip exceeds counts: of a swing that is its root mean square, and a clip's root that
-    jumps once stiffens nobody.
+    It is what swings against the weight: a clip's root that jumps stiffens nobody.
     whole: the clip in steps of SWING.  inertia: (n, 6, 6) that joints carry.
     """
     _, passing = motions(model, whole)
-    torque = of_motion(model, passing, whole.acceleration, np.zeros(3))[..., :3]
+    roots, moved = np.flatnonzero(model.parent < 0), whole.acceleration
+    force = apply(passing.R[:, roots], of_motion(model, passing, moved, np.zeros(3))[:, roots, 3:])
+    weight = force.sum(axis=1, keepdims=True) / model.inertia[:, 5, 5].sum()
+    torque = of_motion(model, passing, moved, weight)[..., :3]  # in axes that go with it
     bearing = np.isin(np.arange(model.n), list(legs.bodies(actor, *legs.legs(actor))))
     bodies = np.flatnonzero(~bearing & (inertia[:, 0, 0] > 0.0))
     pull = np.linalg.solve(inertia[bodies, :3, :3], torque[:, bodies, :, None])[..., 0]
     pace, out = 2.0 * np.pi * curve.begins(Situation.frequency), np.zeros(model.n)
-    out[bodies] = np.sqrt(TENSE * np.median(np.linalg.norm(pull, axis=-1), axis=0)) / pace
+    out[bodies] = np.sqrt(TENSE * np.sqrt(np.mean(np.square(pull).sum(axis=-1), axis=0))) / pace
     return out
 
 

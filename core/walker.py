@@ -42,7 +42,7 @@ class Walker(Lander):
     """
 
     def __init__(self, stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> None:
-        super().__init__(stance, 1.0 - struck.weak, blows, struck.knocks)
+        super().__init__(stance, blows, struck)
         self.push, self.sweeps = plane(push.swapaxes(0, 1)).tolist(), struck.sweeps
         legs = len(stance.limbs)
         self.rise, self.swept, self.pull = [0.0] * legs, [False] * legs, 0j
@@ -215,13 +215,13 @@ class Walker(Lander):
         p = self.pressure(k, points, capture, self.x)
         middle = [sum(marks[sole] for sole in stance.owned[leg]) / len(stance.owned[leg]) for leg in legs]
         stand = [at + self.feet[leg] for leg, at in zip(legs, middle, strict=True)]
-        wide, seconds = [landing.stride(stance, k, leg) for leg in legs], self.swing
+        wide, seconds, hips = [landing.stride(stance, k, leg) for leg in legs], self.swing, -self.behind[k]
         for _ in range(2):  # a longer step takes longer
             x, v = fall(self.x, self.v, p, pace, seconds)
             there = x + v / pace
             way = there + beyond - onto(stand, there + beyond)
             ways = [(leg, self.feet[leg] + way) for leg in legs]
-            goals = [landing.reached(stance, k, *to, x, gets) for to, gets in zip(ways, wide, strict=True)]
+            goals = [landing.reached(stance, k, *to, x, x + hips, gets) for to, gets in zip(ways, wide, strict=True)]
             if len(legs) == 1:  # those of a diagonal may cross the others, which come after
                 goals[0] = self.apart(k, legs[0], goals[0])
             most = max(abs(goal - self.feet[leg]) for leg, goal in zip(legs, goals, strict=True))

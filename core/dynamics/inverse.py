@@ -21,7 +21,8 @@ def inverse(model: Model, kin: Kinematics, load: Load, u: Array | None = None) -
 
 
 def of_motion(model: Model, kin: Kinematics, acceleration: Array, gravity: Array) -> Array:
-    """(..., n, 6) joint forces, body frame, of a whole motion with the twist accelerations (..., n, 6)."""
+    """(..., n, 6) joint forces, body frame, of a whole motion with the twist accelerations (..., n, 6), under gravity
+    (3,) or (..., 1, 3) [m/s^2]."""
     load = Load.zero(model, gravity, acceleration.shape[:-2])
     load.prescribed = acceleration
     return inverse(model, kin, load)

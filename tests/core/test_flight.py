@@ -1,16 +1,18 @@
 """Bodies in the air: momentum beside MuJoCo's, and what bears a body on its clip but not in flight."""
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 import pytest
 
 from core.drive import drive
 from core.dynamics import balance, forward, kinematics
+from core.landing import SUNK
 from core.model import Model, State
 from core.pace import Pace
 from core.progress import run
-from core.react import Hit
+from core.react import Hit, react
 from core.reference import to_world
 from core.rotation import conjugate, rotate
 from core.situation import named
@@ -103,3 +105,42 @@ def test_nothing_but_gravity_turns_a_body_in_flight(actor, clip):
     for part in (slice(0, 3), slice(3, 5)):
         assert np.linalg.norm(after[0, part]) > 15.0
         assert np.abs(after[:, part] - after[0, part]).max() < 0.01 * np.linalg.norm(after[0, part])
+
+
+@pytest.fixture(scope="module")
+def blown_in_the_air(actor, clip):
+    """The reaction to 90 N s in the air, that way, with further ones so many frames later."""
+
+    @lru_cache
+    def react_to(way, *later):
+        hits = [Hit(HIT + more, impulse=90.0, direction=np.array(way)) for more in (0.0, *later)]
+        return run(
+            react(actor, clip, named("chest_front"), hits[0], further=[(named("chest_front"), hit) for hit in hits[1:]])
+        )
+
+    return react_to
+
+
+@pytest.mark.parametrize("way", [(1.0, 0.0, 0.0), (0.0, -1.0, 0.0)])
+def test_feet_land_where_legs_reach_from_the_hips_that_a_blow_leaves_behind(blown_in_the_air, clip, way):
+    """The blow turns the body about its weight, and hips stay 12 to 20 cm behind; feet put where they catch the weight
+    of one that stays upright are 57 cm from under them, and hang in the air."""
+    reaction = blown_in_the_air(way)
+    found, plan = reaction.footing.stance, reaction.footing.plan
+    k = int(np.flatnonzero(found.flies)[-1]) + 1
+    _, p = reaction.poses(clip)
+    for i, limb in enumerate(found.limbs):
+        hip = np.array([np.interp(found.times[k], clip.times, p[:, limb.upper, axis]) for axis in range(3)])
+        assert 0.08 < (found.hip[k, i] + plan.shift[k] - hip) @ way < 0.24
+        away, length = np.linalg.norm((found.ankle[k, i] + plan.feet[k, i] - hip)[:2]), found.length[i]
+        low = found.hip[k, i, 2] - found.ankle[k, i, 2] - SUNK * length
+        assert 0.2 < away < np.sqrt(length**2 - low**2) + 0.04  # the legs' own swing moves hips
+
+
+def test_feet_in_the_air_know_nothing_of_a_later_blow(blown_in_the_air, clip):
+    """What a second blow makes of the hips is known when it has landed."""
+    alone, both = (blown_in_the_air((1.0, 0.0, 0.0), *later) for later in ((), (3.0,)))
+    since = clip.times - both.blows[1].start
+    for one, other in zip(alone.poses(clip), both.poses(clip), strict=True):
+        assert np.abs(one - other)[since < 1e-6].max() < 1e-9
+        assert np.abs(one - other)[(since > 0.1) & (since < 0.3)].max() > 0.05

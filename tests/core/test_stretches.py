@@ -65,8 +65,8 @@ def test_a_few_sub_steps_do_not_say_that_a_body_rests(figure, monkeypatch):
     """Nobody is asked about those that are finer for a while."""
     all_, asked = [], []
 
-    def asking(stage, end, rule, solver, done, watch):
-        return module.drive(stage, end, rule, solver, lambda last, _: asked.append(len(last.runs)), watch)
+    def asking(stage, end, rule, solver, done, *more):
+        return module.drive(stage, end, rule, solver, lambda last, _: asked.append(len(last.runs)), *more)
 
     monkeypatch.setattr("core.react.drive", asking)
     hit = named("chest_front").with_changes(envelope=LONG), Hit(25.0, impulse=200.0)

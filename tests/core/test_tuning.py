@@ -58,21 +58,21 @@ def test_limbs_that_get_looser_are_damped_as_the_trunk_is(skeleton, ratio):
 
 
 def test_what_a_clip_swings_hard_is_taut_and_what_it_walks_with_is_as_told(skeleton):
-    """Arms that swing by 0.35 rad once a second are pulled by 9.8 rad/s^2 half of the time, s times as fast by s^2
-    as much: 4 of that per radian is a spring of 1.0 s Hz."""
+    """Arms that swing by 0.35 rad once a second are pulled by 9.8 rad/s^2 in the mean square, s times as fast by s^2
+    as much: 3.5 of that per radian is a spring of 0.93 s Hz."""
     actor, walk = actor_of(skeleton), clip_of(skeleton, seconds=9.0)
     arm, hand, thigh, pelvis = (actor.first(role) for role in ("upper_arm.L", "hand.L", "thigh.L", "pelvis"))
     told = named("chest_front").with_changes(frequency=0.65)
-    for faster in (1.0, 1.4, 2.0, 3.0):
+    for faster in (1.0, 1.2, 2.0, 3.0):
         clip = replace(walk, fps=faster * walk.fps)
         stage = Stage(actor, clip, [(named("chest_front"), HIT)], {}, {})
-        asked = 1.0 * faster * np.sinc(tuning.SWING * faster)  # seen at moments so far apart
+        asked = 0.93 * faster * np.sinc(tuning.SWING * faster)  # seen at moments so far apart
         assert stage.tense[arm] * 1.3 == pytest.approx(asked, rel=0.15)  # trunk and forearm swing a little, too
         assert stage.tense[thigh] == 0.0
         f, _ = tuning.muscles(actor, stage.situation, stage.settings, stage.base, np.zeros(1), stage.tense)
         loose, _ = tuning.muscles(actor, told, stage.settings, stage.base, np.zeros(1), stage.tense)
         plain, _ = tuning.muscles(actor, stage.situation, stage.settings, stage.base, np.zeros(1))
-        assert f[arm] == max(1.3, 1.3 * stage.tense[arm]) and (f[arm] > 1.3) == (faster >= 1.4)
+        assert f[arm] == max(1.3, 1.3 * stage.tense[arm]) and (f[arm] > 1.3) == (faster >= 2.0)
         assert f[hand] >= plain[hand] and f[pelvis] == plain[pelvis] and f[thigh] == plain[thigh]
         np.testing.assert_allclose(np.delete(loose, pelvis), 0.5 * np.delete(f, pelvis))
     by_hand = Stage(actor, clip, [(named("chest_front"), HIT)], {actor.names[arm]: {"frequency": 0.4}}, {})
@@ -81,15 +81,14 @@ def test_what_a_clip_swings_hard_is_taut_and_what_it_walks_with_is_as_told(skele
 
 
 def test_a_root_that_jumps_stiffens_nobody(skeleton):
-    """A metre in one frame asks for more torque than any swing, but in three of the 34 moments that count."""
+    """A metre in one frame asks for more torque than any swing; against the weight nothing has moved."""
     actor, walk = actor_of(skeleton), clip_of(skeleton, seconds=9.0)
     at = walk.object_position.copy()
     at[int(HIT.frame) + 12 :, 1] += 1.0
-    whole, jumped = (
-        Stage(actor, clip, [(named("chest_front"), HIT)], {}, {}) for clip in (walk, replace(walk, object_position=at))
-    )
-    assert whole.tense.max() > 0.5
-    np.testing.assert_allclose(jumped.tense, whole.tense, rtol=0.15)  # a root mean square: 3 to 11 times
+    jump = replace(walk, object_position=at)
+    whole, jumped = (Stage(actor, clip, [(named("chest_front"), HIT)], {}, {}).tense for clip in (walk, jump))
+    assert whole.max() > 0.5
+    np.testing.assert_allclose(jumped, whole, rtol=1e-6)
 
 
 def test_tone_falls_most_at_the_blow_and_comes_back(skeleton):
