@@ -17,17 +17,13 @@ class Bearing:
     """The wrench that the clip has at its free base, kept in the world's axes about the joint.
 
     As a muscle's torque it would turn with the base: a trunk that a blow tilts would be pushed sideways by the force
-    that its own fall through the air takes.
-    wrench: (K, 6) inverse dynamics without gravity, [moment, force].  weight: (K, 6) that of the clip's pose.
-    share: (K,) part that is carried.  grounded: (K,) 1: the weight is carried wherever it goes, by `Muscle`; 0, in
-    flight: by nothing, and what is left is the clip's wrench less its weight, nothing where it is ballistic.
+    that its own fall through the air takes.  The weight is carried by `Muscle`, wherever it goes, but for flight: there
+    by nothing, and what is left is the clip's wrench less its weight, nothing where it is ballistic.
+    wrench: (K, 6) what is carried, [moment, force].
     """
 
     body: int
     wrench: Array
-    weight: Array
-    share: Array
-    grounded: Array
 
     @classmethod
     def of_clip(
@@ -40,16 +36,15 @@ class Bearing:
         share: Array,
         grounded: Array,
     ) -> "Bearing":
-        """kin: of the clip in passing.  forward: (K, n, 6) its inverse dynamics without gravity.  share, grounded:
-        (K,)."""
-        wrench, weight = (_turned(kin.R[:, body], w) for w in (forward[:, body], _weight(model, kin, body, gravity)))
-        return cls(body, wrench, weight, share, grounded)
+        """kin: of the clip in passing.  forward: (K, n, 6) its inverse dynamics without gravity.  share: (K,) part that
+        is carried.  grounded: (K,) 1 where the weight is carried, 0 in flight."""
+        held = forward[:, body] - (1.0 - grounded)[:, None] * _weight(model, kin, body, gravity)
+        return cls(body, share[:, None] * _turned(kin.R[:, body], held))
 
     def add(self, load: Load, step: Step) -> None:
         """The base's joint force."""
-        k, back = step.k, step.kin.R[..., self.body, :, :].swapaxes(-1, -2)
-        held = self.wrench[k] - (1.0 - self.grounded[k]) * self.weight[k]
-        load.force[..., self.body, :] += self.share[k] * _turned(back, held)
+        back = step.kin.R[..., self.body, :, :].swapaxes(-1, -2)
+        load.force[..., self.body, :] += _turned(back, self.wrench[step.k])
 
 
 def _weight(model: Model, kin: Kinematics, body: int, gravity: Array) -> Array:

@@ -129,7 +129,7 @@ class WorldSpring:
         laws, eased = self._laws(step.reference.kicks)
         law = laws[k]
         if self.heels is not None:
-            raised = np.einsum("...mi,mi->...m", turn, self.heels.axis[k])
+            raised = dot(turn, self.heels.axis[k])
             eases = np.empty(raised.shape + (1, 2, 1))
             eases[..., 0, 0, 0], eases[..., 0, 1, 0] = raised > 0.0, np.minimum(np.maximum(raised / EASED, 0.0), 1.0)
             law = law + eases * eased[k]
