@@ -13,7 +13,7 @@ from .model import Model
 from .reference import Reference
 from .resample import linear
 from .rotation import Array, conjugate, multiply, rotate
-from .settling import Settling
+from .settling import RAISED, Settling
 from .spatial import apply
 from .support import smooth
 
@@ -55,10 +55,11 @@ class Footing(Settling):
         return out
 
     def _stands(self, times: Array) -> Array:
-        """(T, L) how far legs stand that nothing strikes."""
+        """(T, L) how far legs stand that nothing strikes; in a step of ours none does."""
         bears = self.stance.at(self.stance.bears, times)
         spared = linear(self.stance.times, 1.0 - self.struck, times)
-        return np.clip(bears * linear(self.plan.times, self.plan.hold, times) * spared, 0.0, 1.0)
+        held = linear(self.plan.times, self.plan.hold, times) * (1.0 - smooth(self.plan.lifted(times) / RAISED))
+        return np.clip(bears * held * spared, 0.0, 1.0)
 
     def upright(self, times: Array) -> Array:
         """(T,) how far the pelvis' range about the clip's pose holds, and feet their places: in flight neither, and
@@ -85,7 +86,9 @@ class Footing(Settling):
         grid = np.concatenate((t[:1] - reference.earlier[0], t))  # one step more in front, for the rates on arrival
         shift, feet, hold = self.plan.at(grid)
         sunk = shift[:, 2] - shift[:, :2] @ self.stance.grade
-        feet[..., 2] += sunk[:, None]  # a body sinks together with its ground; `settled` bends the knees
+        # A body sinks together with its ground, and feet pulled up would push it up on its straight legs: `settled`
+        # bends the knees.
+        feet[..., 2] += sunk[:, None] - self.plan.lifted(grid)
         weight, ankles = _way(shift, grid, kicks), _way(feet, grid, kicks)
         tips = np.array([self._tip(limb) for limb in self.stance.limbs])  # go as ankles do: feet turn as in the clip
         track = Track.of_clip(model, reference, self.feet, tips, kins).moved(*ankles, kicks)

@@ -79,9 +79,10 @@ class Plan:
     rate: (K, 3) and speed: (K, L, 3) of them [m/s].
     pull: (K, 3) what the ground adds to the weight's acceleration [m/s^2].
     hold: (K, L) how firmly a foot is kept to its place, 0 = not at all.  lift: (K, L) how high it is off its ground in
-    a step of ours [m]; `feet` have it in them, and what that ground is higher by.  hastened: (K, L, 3) how
-    far feet are off the clip's because they land sooner [m], which `feet` have in them, too, turned: (K, L, 3) by how
-    much they turn for it [rad], and hangs: (K, L) by how much nearer to their hips they hang than `feet` have them [m].
+    a step of ours [m], and rising: (K, L) its rate; `feet` have it in them, and what that ground is higher by.
+    hastened: (K, L, 3) how far feet are off the clip's because they land sooner [m], which `feet` have in them, too,
+    turned: (K, L, 3) by how much they turn for it [rad], and hangs: (K, L) by how much nearer to their hips they hang
+    than `feet` have them [m].
     moves: what was stepped.
     lost: [s] when the balance could not be saved, or None.  astray: whether feet or weight are not home in time, so
     that they slide there.
@@ -95,6 +96,7 @@ class Plan:
     pull: Array
     hold: Array
     lift: Array
+    rising: Array
     hastened: Array
     turned: Array
     hangs: Array
@@ -121,6 +123,10 @@ class Plan:
         """(shift, feet, hold) at any times; the ends are held."""
         feet = cubic(self.times, self.feet, self.speed, times)
         return self.shifted(times), feet, linear(self.times, self.hold, times)
+
+    def lifted(self, times: Array) -> Array:
+        """(T, L) how high feet are off their ground in steps of ours [m]."""
+        return cubic(self.times, self.lift, self.rising, times)
 
     def shifted(self, times: Array) -> Array:
         """(T, 3) the weight's shift of `at`."""

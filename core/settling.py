@@ -74,7 +74,7 @@ class Settling:
         targets = [self._target(limb, hastened, (q, p), feet[:, i], hold[:, i]) for i, limb in limbs]
         ankles = [at for at, _ in targets]
         sinks, swings = (self.stance.at(x, times) for x in (self.stance.sinks, self.stance.swings))
-        lift, hangs = (shows * linear(self.plan.times, x, times) for x in (self.plan.lift, self.plan.hangs))
+        lift, hangs = shows * self.plan.lifted(times), shows * linear(self.plan.times, self.plan.hangs, times)
         free = self._free(swings, lift, hold)
         targets = [(self._beside(i, hastened[1], p, ankles, free[:, i]), turn) for i, (_, turn) in enumerate(targets)]
         sunk = [sinks[:, i] * self._lacks(limb, hastened[1], p, targets[i]) for i, limb in limbs]

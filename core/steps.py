@@ -21,7 +21,8 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
     walker, hold = Walker(stance, push[..., :2], struck, blows), struck.hold
     K, L = hold.shape
     shift, feet, pull = np.zeros((K, 3)), np.zeros((K, L, 3)), np.zeros((K, 3))
-    rate, speed, lift, hangs = np.zeros_like(shift), np.zeros_like(feet), np.zeros((K, L)), np.zeros((K, L))
+    rate, speed = np.zeros_like(shift), np.zeros_like(feet)
+    lift, rising, hangs = np.zeros((K, L)), np.zeros((K, L)), np.zeros((K, L))
     for k in range(int(np.searchsorted(stance.times, blows[0].start - 1e-6)), K):
         shift[k, :2], feet[k] = pair(walker.x), walker.place
         if walker.is_home(k):
@@ -34,21 +35,23 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
             rate[k:], speed[k:] = -stance.pace[k] * shift[k:], -stance.pace[k] * feet[k:]
             break
         hangs[k] = walker.hangs[k]
-        lift[k], rising = walker.lift(k)
+        lift[k], rising[k] = walker.lift(k)
         if walker.lost is not None:
             continue  # what is lost stays where it is
         going, speed[k] = walker.rates(k)
         rate[k, :2] = pair(going)
-        speed[k, :, 2] += rising
         if k + 1 < K:
             walker.advance(k)
             pull[k, :2] = pair(walker.pull)
     hangs = drawn(walker.stance, hangs, feet - shift[:, None])
     feet[..., 2] += lift
+    speed[..., 2] += rising
     shift[:, 2], rate[:, 2], pull[:, 2] = dip(stance, push[..., 2], struck, blows)
     for way in (shift, rate):  # up and down the clip's own slope
         way[..., 2] += way[..., :2] @ stance.grade
     way, pace, turn = off(stance, walker.stance)
     moves, lost, astray = tuple(walker.moves), walker.lost, walker.astray
     feet, speed = feet + way, speed + pace
-    return Plan(walker.stance, shift, rate, feet, speed, pull, hold, lift, way, turn, hangs, moves, lost, astray)
+    return Plan(
+        walker.stance, shift, rate, feet, speed, pull, hold, lift, rising, way, turn, hangs, moves, lost, astray
+    )
