@@ -1,7 +1,8 @@
 """The feet of a reaction: where they are led while it is simulated."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from .forces import Force, Guide, Heels, Muscle, Pulse, Track, WorldSpring, Wren
 from .leg_springs import LegSprings
 from .model import Model
 from .reference import Reference
-from .resample import linear
+from .resample import linear, smoothly
 from .rotation import Array, conjugate, multiply, rotate
 from .settling import RAISED, Settling
 from .spatial import apply
@@ -54,9 +55,19 @@ class Footing(Settling):
             out[:, [limb.upper, limb.lower, limb.end]] = 1.0 - (1.0 - LED) * (whole * part)[:, None]
         return out
 
+    @cached_property
+    def _bears(self) -> Callable[[Array], Array]:
+        """`Stance.bears` at any times."""
+        return smoothly(self.stance.times, self.stance.bears)
+
+    @cached_property
+    def _down(self) -> Callable[[Array], Array]:
+        """`Stance.down` at any times."""
+        return smoothly(self.stance.times, 1.0 * self.stance.down)
+
     def _stands(self, times: Array) -> Array:
         """(T, L) how far legs stand that nothing strikes; in a step of ours none does."""
-        bears = self.stance.at(self.stance.bears, times)
+        bears = self._bears(times)
         spared = linear(self.stance.times, 1.0 - self.struck, times)
         held = linear(self.plan.times, self.plan.hold, times) * (1.0 - smooth(self.plan.lifted(times) / RAISED))
         return np.clip(bears * held * spared, 0.0, 1.0)
@@ -112,7 +123,8 @@ class Footing(Settling):
         blown = sum((pulse.force(reference) for pulse in pulses), np.zeros(3))
         faster = (pull + blown) / mass - weight[2]
         guide = Guide(self.base, centre(kins[0]), self._taut(muscle), weight[:2], push, faster)
-        return [Wrench(hips, np.zeros((len(hips), 3)), load), *springs, guide]
+        forces: list[Force] = [*springs, guide]
+        return [Wrench(hips, np.zeros((len(hips), 3)), load), *forces] if load.any() else forces
 
     def _taut(self, muscle: Muscle) -> Array:
         """(T, 2) rate and pace [1/s] of the pelvis' muscle with the tone that it has."""
@@ -123,7 +135,7 @@ class Footing(Settling):
         """(T, L) how firmly feet are led that are held so (T, L): in the air less than on the ground, not in flight.
         After one it comes up as the pelvis' range does: legs, a third of the body, would be yanked to where they stand.
         """
-        down = np.clip(self.stance.at(1.0 * self.stance.down, times), 0.0, 1.0)
+        down = np.clip(self._down(times), 0.0, 1.0)
         return self.upright(times)[:, None] * hold * (SWINGING + (1.0 - SWINGING) * down)
 
     def _heels(self, kin: Kinematics, tips: Array, shift: Array, feet: Array) -> tuple[Heels, Array]:

@@ -1,6 +1,8 @@
 """Smooth values between samples: the clip between its frames."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -38,6 +40,11 @@ def cubic(times: Array, values: Array, tangent: Array, at: Array) -> Array:
         + u * u * (3.0 - 2.0 * u) * values[i + 1]
         + u * v * h * (v * tangent[i] - u * tangent[i + 1])
     )
+
+
+def smoothly(times: Array, values: Array) -> Callable[[Array], Array]:
+    """`hermite` of samples, for many moments: their tangents are worked out once."""
+    return partial(cubic, times, values, tangents(times, values))
 
 
 def linear(times: Array, values: Array, at: Array) -> Array:
