@@ -95,16 +95,17 @@ def test_a_point_on_a_bone_that_turns_leaves_its_tangent(turns, swings, why):
     tangent = rotate(exp(np.array([1e-3, 0.0, 0.0])), shown.point) - shown.point
     np.testing.assert_allclose(ways.between(way[ways.first_peak(way)], tangent), turns + 0.5 * swings, atol=0.1)
     assert causes.cause(aim, None, shown, tangent) == why
+    np.testing.assert_allclose(causes.turning(aim, shown, tangent), 0.5 * swings, atol=0.1)
 
 
 def test_the_page_counts_aims_by_the_issues_excuses_and_by_all():
     """Eight hits, two of which aim: the issue leaves out what is axial or limited, nothing else."""
     whys = ("", "", "axial", "limits", "flesh", "legs", "floating", "together")
     cells = [
-        answers.Cell(1e-9, 0.1, 10.0 if k < 2 else 50.0, 0.0, 0.1, why, "", "", "good", (), 0.1)
-        for k, why in enumerate(whys)
+        answers.Cell(1e-9, 0.1, off, turning, 0.0, 0.1, why, "", "", "good", (), 0.1)
+        for why, off, turning in zip(whys, 2 * [10.0] + 6 * [50.0], 5 * [20.0] + 3 * [40.0], strict=True)
     ]
     head, _, row = directions_page._counts({("demo", "head"): {(0, 1, 0): cells}})
     told = dict(zip(*([x.strip() for x in line.split("|")] for line in (head, row)), strict=True))
-    assert (told["aims"], told["aims free"]) == ("2/6", "2/2")
+    assert (told["aims"], told["aims free"], told["turning"]) == ("2/6", "2/2", "5/8")
     assert all(told[why] == "1" for why in whys[2:]) and set(whys[4:-1]) < set(causes.BLOCKS)

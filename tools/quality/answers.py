@@ -31,8 +31,9 @@ class Cell:
     """One hit.  velocity: relative error of the struck point's initial velocity against MuJoCo's.
 
     along: [m] of its displacement along the blow at its first peak.  off: [deg] there between displacement and the
-    articulated body's answer.  peak: [m] the largest displacement that is seen.  unlimited: [m] that without joint
-    limits, where it hardly grows with strength, else None.
+    articulated body's answer.  turning: the same in the frame of the bone as the clip turns it.  peak: [m] the largest
+    displacement that is seen.  unlimited: [m] that without joint limits, where it hardly grows with strength, else
+    None.
     excuse: why it may be off: "" | "axial" | what blocks it, see `causes.excuse`.  left: [deg] that it is off without
     that.  cause: what else turns it, see `causes.cause`.
     held: why the point hardly goes, where the judge misses its answer and nothing else is bad: "" | "axial" | "ground"
@@ -42,6 +43,7 @@ class Cell:
     velocity: float
     along: float
     off: float
+    turning: float
     left: float
     peak: float
     excuse: str
@@ -84,6 +86,7 @@ def _cell(aim, plan, stage):
         velocity=float(np.linalg.norm(got - want) / np.linalg.norm(want)),
         along=float(peak @ blow.direction),
         off=off,
+        turning=causes.turning(aim, reaction, want),
         left=left,
         peak=float(size(way).max()),
         excuse=excuse,

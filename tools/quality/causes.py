@@ -69,16 +69,21 @@ def cause(aim, plan, reaction, want):
     by half of what the bone turns off the clip, as a chord is off its tangent.  "muscles": without them it would aim.
     "" = none of these alone.
     """
+    if turning(aim, reaction, want) <= ALONG:
+        return "clip"
+    if turning(aim, reaction, want, 0.5) <= ALONG:
+        return "arc"
+    return "muscles" if _off(aim, plan, want, MUSCLES) <= ALONG else ""
+
+
+def turning(aim, reaction, want, part=0.0):
+    """[deg] that a struck point is off its answer (3,), turned with its bone as the clip turns that until the peak, and
+    besides by a part of what the bone turns off the clip."""
     gone = displacement(aim, reaction)
     k = first_peak(gone)
     ours, clips = (q for q, _ in struck(aim, reaction))
-    turned = rotate(multiply(clips[k], conjugate(clips[0])), want)
-    if between(gone[k], turned) <= ALONG:
-        return "clip"
-    half = exp(0.5 * log(multiply(ours[k], conjugate(clips[k]))))
-    if between(gone[k], rotate(half, turned)) <= ALONG:
-        return "arc"
-    return "muscles" if _off(aim, plan, want, MUSCLES) <= ALONG else ""
+    more = exp(part * log(multiply(ours[k], conjugate(clips[k]))))
+    return between(gone[k], rotate(multiply(more, multiply(clips[k], conjugate(clips[0]))), want))
 
 
 def unlimited(aim, plan):

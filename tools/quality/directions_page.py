@@ -8,8 +8,8 @@ from .ways import ALONG
 VELOCITY = 1e-6  # relative, of the initial velocity against MuJoCo's
 ISSUES = ("axial", "limits")  # what the issue that asks for this page excuses
 EXCUSES = (*ISSUES, "flesh", "legs", "floating", "together")
-COLUMNS = ("character", "part", "velocity", "follows", "aims", "aims free", *EXCUSES, "grows", "spans", "limited")
-COLUMNS += ("good", "less good", "bad", "held")
+COLUMNS = ("character", "part", "velocity", "follows", "aims", "aims free", "turning", *EXCUSES, "grows", "spans")
+COLUMNS += ("limited", "good", "less good", "bad", "held")
 LETTERS = (("left", "right"), ("forward", "back"), ("up", "down"))
 COMMAND = "ENVS/core/bin/python -m tools.quality.directions DATA_FOLDER"
 
@@ -76,7 +76,9 @@ def _head(strengths, characters):
         "  Of the rest it is told what turns them.  *clip*: they aim at the answer turned as the clip turns the",
         "  bone.  The answer is across the bone as it lies when it is hit; what a joint gives is across it as it lies",
         "  at the peak, 0.07 to 0.3 s later, and a walk turns arms and legs by 16 to 34° until then (six cells): of a",
-        "  pendulum that swings by 40° the two are 40° apart, whatever pushes it.  They count as misses all the same.",
+        "  pendulum that swings by 40° the two are 40° apart, whatever pushes it.  They count as misses all the same;",
+        "  *turning* counts in that frame, all cells without excuses: as many and more that aim in the world miss there,",
+        "  so it excuses nothing.",
         "  *arc*: turned besides by half of what the bone turns off the clip, as a chord is off its tangent;",
         "  *muscles*: without them they aim.",
         "- *grows*: directions in which the peak never falls by more than 5 % from one strength to the next.",
@@ -85,9 +87,8 @@ def _head(strengths, characters):
         ),
         "  are not *limited*: without joint limits it would be.",
         "- grades of the judge with its frozen thresholds; *held*: those of the bad ones that are so only for the",
-        "  struck point's own way, along its bone (*axial*) or along the vertical (*ground*): up, weight ends the way",
-        "  after v²/2g, 0.5 to 3 cm at these strengths; down, the legs stand; or by joint limits, without which they",
-        "  are not bad (*limits*).",
+        "  struck point's own way, along its bone (*axial*) or along the vertical (*ground*), where legs and weight",
+        "  end it after some centimetres; or by joint limits, without which they are not bad (*limits*).",
         "",
     ]
 
@@ -107,6 +108,7 @@ def _counts(rows):
             "{}/{}".format(sum(cell.along > 0.0 for cell in every), n),
             "{}/{}".format(aims, n - issues),
             "{}/{}".format(aims, n - sum(excused)),
+            "{}/{}".format(sum(cell.turning <= ALONG for cell in every), n),
             *excused,
             "{}/{}".format(sum(map(grows, table.values())), m),
             "{}/{}".format(sum(map(spans, table.values())), m - few),
