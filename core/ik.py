@@ -15,6 +15,7 @@ from .rotation import Array, between, conjugate, cross, exp, log, multiply, rota
 from .support import smooth
 
 ACROSS = np.radians(4.0)  # that a knee turns at most about other axes than its own
+FOLDED = np.sqrt(0.5)  # of its length that a leg has whose knee is bent by a right angle
 BENT = 0.2  # sine of the bend from which the limb's own plane is known well
 OVER = 0.2  # [rad] past straight that a clip's knee is by mistake, and twice that, from which on it bends that way
 AGREES = 0.5  # cosine to the hinge from which on that plane's normal is the axis
@@ -85,15 +86,19 @@ def braced(limb: Limb, clip: Array, own: Array) -> Array:
     return multiply(clip, multiply(exp((ACROSS * np.tanh(size / ACROSS) / size)[:, None] * across), about))
 
 
-def let_out(clip: Array, way: Array, length: float) -> Array:
-    """(T, 3) how much farther from its hip a foot is let that gets nearer to it than NEAREST of its leg's length [m],
-    and than the clip's: in the clip's direction, for a way of next to nothing tells none and a leg would whirl about.
+def let_out(clip: Array, way: Array, length: float, runs: Array) -> Array:
+    """(T, 3) how much farther from its hip a foot in the air is let than it is led.
 
+    One that gets nearer to it than NEAREST of its leg's length [m], and than the clip's, is let out in the clip's
+    direction: a way of next to nothing tells none, and a leg would whirl about.  As far as it runs (T,), whose legs
+    fold, a foot goes along with its hip the more, the more the clip folds its leg beyond a right angle: a little way
+    turns a short leg far.
     clip, way: (T, 3) from the hip to the foot.
     """
-    near = np.minimum(_length(clip), NEAREST * length)
-    lacks = np.maximum(1.0 - _length(way) / np.maximum(near, 1e-12), 0.0)
-    return np.asarray((lacks**2 / (lacks + SOFTLY))[:, None] * clip)
+    size = _length(clip)
+    along = (runs * (1.0 - smooth(size / (FOLDED * length))))[:, None] * (clip - way)
+    lacks = np.maximum(1.0 - _length(way + along) / np.maximum(np.minimum(size, NEAREST * length), 1e-12), 0.0)
+    return np.asarray(along + (lacks**2 / (lacks + SOFTLY))[:, None] * clip)
 
 
 def reached(limb: Limb, clip: Array, p: Array, target: Array, softness: Array | float) -> Array:

@@ -87,7 +87,9 @@ class Settling:
         eager = air / (1.0 - HALF * held / model.inertia[:, 5, 5].sum())
         weight, bends = centre_of(model, q, p), [bend(limb, *clip) for limb in self.stance.limbs]
         for _ in range(PASSES if air.any() else 1):
-            led = [self._risen(limb, hastened[1], p, targets[i], swings[:, i], eased[:, i]) for i, limb in limbs]
+            led = [
+                self._risen(limb, hastened[1], p, targets[i], swings[:, i], eased[:, i], air[:, 0]) for i, limb in limbs
+            ]
             led = [(nearer(led[i][0], p[:, limb.upper], hangs[:, i]), led[i][1]) for i, limb in limbs]
             shown = self._placed(model, (q, p), (joints, at), way, led, bends, swings)
             off = eager * shows * (centre_of(model, *shown) - weight)  # no ground takes what a leg swings
@@ -167,7 +169,7 @@ class Settling:
         sunk = sunk * smooth((steep - LIES) / (STANDS - LIES))
         return np.asarray(heels.holds(rotate(target[1], self._tip(limb)), way) * sunk)
 
-    def _risen(self, limb: Limb, clip: Array, p: Array, target: Poses, air: Array, eased: Array) -> Poses:
+    def _risen(self, limb: Limb, clip: Array, p: Array, target: Poses, air: Array, eased: Array, runs: Array) -> Poses:
         """The foot's place and rotation where its leg doesn't reach: a heel rises over toes that stay where they are as
         long as the body is before them; on the ground it is then lifted off it; what is left it is drawn to its
         hip, from which it is let out in the air.
@@ -188,7 +190,7 @@ class Settling:
         ankle[:, 2] += (1.0 - air) * np.minimum(heels.lower(way, far), np.minimum(SLANTED * missing, RISE))
         ankle = nearer(ankle, hip, np.maximum(np.linalg.norm(hip - ankle, axis=-1) - far, 0.0))
         own, length = clip[:, limb.end] - clip[:, limb.upper], self.stance.length[self.stance.limbs.index(limb)]
-        return ankle + air[:, None] * let_out(own, ankle - hip, float(length)), multiply(roll, turn)
+        return ankle + air[:, None] * let_out(own, ankle - hip, float(length), runs), multiply(roll, turn)
 
     def _tip(self, limb: Limb) -> Array:
         """(3,) of a foot's toes, in its frame; the ankle of one that has no heel on the ground to rise."""
