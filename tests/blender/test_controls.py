@@ -51,10 +51,11 @@ def unit(matrices):
     ("name", "changes"),
     [
         ("shoulder_front", {"envelope": BRIEF}),
+        pytest.param("shoulder_front", {}, marks=pytest.mark.one_blender),
         pytest.param("chest_back", {}, marks=pytest.mark.one_blender),
         pytest.param("leg_front", {}, marks=pytest.mark.one_blender),
     ],
-    ids=["shoulder_front", "chest_back", "leg_front"],
+    ids=["shoulder_front, brief", "shoulder_front", "chest_back", "leg_front"],
 )
 def test_deforming_bones_follow_the_simulation(walker, name, changes):
     bones = rigify_walk.deforming(walker)
