@@ -19,7 +19,7 @@ def unapplied(armature, record):
     if not found:
         return ""
     more = " and {} more".format(len(found) - MOST) if len(found) > MOST else ""
-    text = "Other settings here than '{}' was made with: {}{}. Update takes them over."
+    text = "Changed since '{}' was made: {}{}. Update takes it over."
     return text.format(record.name, ", ".join(found[:MOST]), more)
 
 

@@ -43,7 +43,7 @@ CHANGES = {
 def test_other_settings_are_named_and_taken_back(hit, change, told):
     assert unapplied(hit) == ""
     change(hit)
-    assert unapplied(hit).endswith("was made with: {} Update takes them over.".format(told))
+    assert unapplied(hit).endswith("was made: {} Update takes it over.".format(told))
     assert OPS.cure(kind="SHOW_OWN") == {"FINISHED"}
     assert unapplied(hit) == "" and settings.bones(hit) == {} and settings.roles(hit) == {}
 

@@ -15,7 +15,9 @@ import bpy
 STATE, TAB = sys.argv[sys.argv.index("--") + 1 :][:2]
 TODO = STATE + ".todo"
 PERIOD = 0.1  # seconds between two looks
+MAIN = "DYNAMICS_PT_main"
 done = 0  # files of TODO that have been run
+changed = []  # (panel class that is shown otherwise, what it says of itself)
 
 
 def view():
@@ -37,8 +39,13 @@ def maximise():
 
 
 def add_character():
-    for thing in list(bpy.data.objects):  # the default cube, lamp and camera
-        bpy.data.objects.remove(thing)
+    """The demo character in an empty scene (without the default cube, lamp and camera, and what a test left)."""
+    with override():
+        if bpy.context.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
+    for things in (bpy.data.objects, bpy.data.meshes, bpy.data.armatures, bpy.data.actions):
+        for thing in list(things):
+            things.remove(thing)
     with override():
         bpy.ops.parametric_dynamics.add_demo_character()
 
@@ -58,6 +65,54 @@ def show_tab():
     _, area, regions = view()
     regions["UI"].active_panel_category = TAB
     area.tag_redraw()
+
+
+def restart():
+    """Everything as a test wants to find it."""
+    close_panels()
+    add_character()
+    frame_character()
+    window, area, regions = view()
+    with bpy.context.temp_override(window=window, area=area, region=regions["UI"]):
+        bpy.ops.view2d.reset()  # scroll up
+    bpy.context.window_manager.clipboard = ""
+    push_undo()
+
+
+def open_panels(classes):
+    """Show sub-panels open: whether one is has been remembered under its name since it was first drawn."""
+    for cls in classes:
+        _note(cls)
+        _register(cls, {"bl_idname": cls.__name__ + "_open", "bl_options": set(), "bl_parent_id": MAIN})
+
+
+def hide_panels(classes):
+    """Show these not at all."""
+    for cls in classes:
+        _note(cls)
+        bpy.utils.unregister_class(cls)
+
+
+def _note(cls):
+    changed.append((cls, {name: vars(cls).get(name) for name in ("bl_idname", "bl_options", "bl_parent_id")}))
+
+
+def close_panels():
+    """Show them again as the add-on has them."""
+    for cls, values in changed:
+        _register(cls, values)
+    changed.clear()
+
+
+def _register(cls, values):
+    if cls.is_registered:
+        bpy.utils.unregister_class(cls)
+    for name, value in values.items():
+        if value is not None:
+            setattr(cls, name, value)
+        elif name in vars(cls):
+            delattr(cls, name)
+    bpy.utils.register_class(cls)
 
 
 def push_undo():
