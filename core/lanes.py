@@ -55,6 +55,11 @@ def dot(a: Array, b: Array) -> Array:
     return out
 
 
+def largest(x: Array) -> float:
+    """Of all numbers; not a number where one is none.  Of few numpy finds the place in a third of the time."""
+    return float(x.item(x.argmax()) if x.ndim == 1 else x.max())
+
+
 class Table(NamedTuple):
     """A constant matrix (i, j).
 

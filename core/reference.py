@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .lanes import dot
+from .lanes import dot, largest
 from .model import Model, State
 from .resample import Poses
 from .rotation import Array, conjugate, cross, exp, factor, log, multiply, rotate
@@ -108,7 +108,7 @@ def passing(twist: Array, last: Array | float, h: float | Array) -> Array:
     far in a step that nothing is to be known half a step later, the old velocity is the safer one.
     """
     squares = dot(twist[..., :3], twist[..., :3])
-    if isinstance(h, float) and h * h * squares.max() <= KNOWN * KNOWN:  # as nearly always
+    if isinstance(h, float) and h * h * largest(squares) <= KNOWN * KNOWN:  # as nearly always
         return twist + (0.5 * h) * last
     turn = h * np.sqrt(squares.max(axis=-1, keepdims=True))[..., None]
     known = np.minimum(np.maximum((LOST - turn) / (LOST - KNOWN), 0.0), 1.0)

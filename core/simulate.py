@@ -9,7 +9,7 @@ from .dynamics import Factor, Kinematics, Load, forward, kinematics, with_twist
 from .dynamics.dense import joint_impedance, mass_matrix
 from .errors import CoreError, SimulationError
 from .forces import Force, Pulse, Step, deviation
-from .lanes import arranged, beside, dot
+from .lanes import arranged, beside, dot, largest
 from .model import Model, State
 from .reference import Reference, advance, passing
 from .rotation import Array, conjugate, exp, log, multiply
@@ -125,7 +125,7 @@ def step(
         raise _broken(model, kin, load, now.h, forces) from None
     acceleration = load.prescribed + model.expand(u)
     twist = state.twist + now.h * acceleration
-    if not np.isfinite(twist).all():
+    if np.count_nonzero(np.isfinite(twist)) < twist.size:
         raise _broken(model, kin, load, now.h, forces)
     rotation, position = advance(state, twist, float(reference.lengths[k]))
     led = _led(model, run, now, float(reference.lengths[k]))
@@ -145,7 +145,7 @@ def in_lanes(run: Run) -> Run:
 
 def _largest(w: Array) -> float:
     """The largest of any turns, angular velocities or accelerations (..., n, 3)."""
-    return float(dot(w, w).max()) ** 0.5
+    return largest(dot(w, w)) ** 0.5
 
 
 def _broken(model: Model, kin: Kinematics, load: Load, h: float, forces: Sequence[Force]) -> CoreError:

@@ -38,13 +38,13 @@ class Load:
     def zero(cls, model: Model, gravity: Array, batch: tuple[int, ...] = ()) -> "Load":
         """Nothing acts but gravity (3,)."""
         still = np.zeros(batch + (model.n, 6))
-        return cls.of(gravity, still, still.copy())
+        return cls.of(np.asarray(gravity, dtype=np.float64), still, still.copy())
 
     @classmethod
     def of(cls, gravity: Array, prescribed: Array, expected: Array) -> "Load":
         """Nothing acts but gravity (3,) on joints of which this is prescribed and expected."""
         force, wrench = zeros(prescribed, 6), zeros(prescribed, 6)
-        return cls(force, None, wrench, None, prescribed, np.asarray(gravity, dtype=np.float64), expected)
+        return cls(force, None, wrench, None, prescribed, gravity, expected)
 
     def add_joint(self, force: Array, Z: Array | None = None) -> None:
         """Add joint forces (..., n, 6) and impedances (..., n, 6, 6), body frames; the first of those becomes ours."""

@@ -99,7 +99,7 @@ class Capsules:
         distance = np.sqrt(dot(apart, apart))
         crossed = distance < 1e-6
         normal = apart / np.maximum(distance, 1e-6)[..., None]
-        if crossed.any():  # no way between the cores: take the way between their middles, else straight up
+        if np.count_nonzero(crossed):  # no way between the cores: take the way between their middles, else straight up
             middles = (both[..., 0, :, :] - both[..., 1, :, :]).sum(axis=-2) + np.array([0.0, 0.0, 1e-9])
             middles = middles / np.linalg.norm(middles, axis=-1, keepdims=True)
             normal = np.where(crossed[..., None], middles, normal)
@@ -184,7 +184,7 @@ def nearest(both: Array) -> tuple[Array, Array]:
     across = whole - b * b
     s = _within((b * f - c * e) / np.maximum(across, 1e-12 * whole))
     along = across <= 1e-6 * whole
-    if along.any():
+    if np.count_nonzero(along):
         s = np.where(along, 0.5 * (_within(-c / a) + _within((b - c) / a)), s)  # the second's ends, seen from the first
     t = _within((b * s + f) / e)
     s = _within((b * t - c) / a)

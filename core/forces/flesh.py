@@ -97,7 +97,7 @@ class Flesh:
         sunk = 0.0 if self.clip is None else np.maximum(depth[1], 0.0) + MARGIN
         deeper = depth[0] - sunk
         pressed = deeper > 0.0
-        if not pressed.any():
+        if not np.count_nonzero(pressed):
             return
         moving = self.capsules.relative(points, pairs, _beside(step.kin.V, own[1]))
         apart = dot(normal, moving)

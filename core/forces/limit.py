@@ -93,7 +93,7 @@ class Limit:
         part = self._swift.taken(step.h)
         ahead = e + part[0][:, None] * rate
         squares = dot(ahead, ahead)
-        if (squares > self._inner[step.k]).any():
+        if np.count_nonzero(squares > self._inner[step.k]):
             self._push(load, step, part, (e, rate, ahead), np.sqrt(squares))
 
     def _push(self, load: Load, step: Step, part: Taken, moved: tuple[Array, Array, Array], x: Array) -> None:

@@ -101,7 +101,7 @@ class SwingTwist:
         turns, twice that for swings beyond a right angle."""
         reach = 2.0 * h * np.sqrt(dot(w, w))
         inside = (swing + reach < self._narrowest[0]) & (np.abs(twist) + reach < self._narrowest[1])
-        return bool(inside.all())
+        return int(np.count_nonzero(inside)) == inside.size
 
     @cached_property
     def _ratio(self) -> Array:
