@@ -19,7 +19,7 @@ from .support import smooth
 SOFT = 0.3  # of how far hip and foot are off the clip's: as wide is the way into a stretched leg
 RUNS = 0.7  # part of that in contacts of a run: such a foot leaves the ground again at once; chosen
 LIES, STANDS = 0.4, 0.7  # how steep a leg is, its height over its length, below which none and from which all counts
-DEEPEST = 0.06  # [m] that the pelvis sinks at most for legs that don't reach and whose heels can't rise
+DEEPEST = 0.067  # of a leg's length that the pelvis sinks at most for legs that don't reach and whose heels can't rise
 RISE, SOFTER, STEEPEST = 0.03, 0.065, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
 SLANTED = 2.0  # times what its leg misses that a foot is lifted at most: a leg near level would ask for any height
 GIVES = 0.015  # [m] how softly feet that move freely stay on their own side
@@ -78,7 +78,8 @@ class Settling:
         free = self._free(swings, lift, hold)
         targets = [(self._beside(i, hastened[1], p, ankles, free[:, i]), turn) for i, (_, turn) in enumerate(targets)]
         sunk = [sinks[:, i] * self._lacks(limb, hastened[1], p, targets[i]) for i, limb in limbs]
-        sunk = shows * DEEPEST * np.tanh(np.linalg.norm(sunk, ord=4, axis=0) / DEEPEST)
+        deepest = DEEPEST * float(self.stance.length.mean())
+        sunk = shows * deepest * np.tanh(np.linalg.norm(sunk, ord=4, axis=0) / deepest)
         way[:, 2] -= sunk
         p[:, carried, 2] -= sunk[:, None]
         held = model.inertia[:, 5, 5] @ model.ancestor[:, [limb.upper for limb in self.stance.limbs]].sum(axis=1)

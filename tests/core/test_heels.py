@@ -1,14 +1,21 @@
 """Feet that stand: what holds them turns about their toes, and how far a heel must rise for its leg to reach."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from core.forces import Heels, Track, WorldSpring
 from core.heels import before, holds, steep
 from core.model import State
+from core.react import Hit
 from core.rotation import exp, rotate
+from core.settling import DEEPEST, Settling
 
+from .figures import build
 from .test_forces import load_of, moment_of, one_body, standing, tumbling
+from .test_react import displacement, hit_on
+from .test_react import standing as at_rest
 
 TOES = np.array([0.2, 0.0, -0.1])
 PART = 0.1
@@ -94,3 +101,16 @@ def test_what_brakes_a_heel_does_not_jump_where_it_begins_to_rise():
     np.testing.assert_allclose(above, below, rtol=1e-6)
     np.testing.assert_allclose(loads[1].body_Z, loads[0].body_Z, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(up, np.sqrt(PART) * below, rtol=1e-6)
+
+
+@pytest.mark.parametrize("part", [1.0, 0.4])
+def test_hips_sink_the_less_the_shorter_legs_are(monkeypatch, part):
+    """Whatever a leg lacks: 6 cm are a fifteenth of a leg of 0.9 m, and a fifth of KayKit's."""
+    clip, figure = at_rest(build(skin=True)), build(skin=True)
+    reaction = hit_on(figure, "chest_front", clip=clip, hit=Hit(25.0, impulse=40.0))
+    footing, length = reaction.footing, reaction.footing.stance.length
+    plain = displacement(reaction, clip, footing.base)[:, 2]
+    short = replace(reaction, footing=replace(footing, stance=replace(footing.stance, length=part * length)))
+    monkeypatch.setattr(Settling, "_lacks", lambda *args: np.ones(len(args[3])))
+    sunk = plain - displacement(short, clip, footing.base)[:, 2]
+    assert sunk.max() == pytest.approx(DEEPEST * part * length.mean(), rel=0.05)
