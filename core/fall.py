@@ -21,7 +21,7 @@ from .errors import SituationError
 from .forces import Bearing, Force
 from .forces.world import motions
 from .knockout import SLOWING, KnockOut, Ragdoll, floor_of, slowing
-from .model import State
+from .model import Model, State
 from .pace import FRESH, Pace
 from .progress import portion
 from .react import react
@@ -64,7 +64,7 @@ class Falling(Stage):
                 f"Switch off its {' and its '.join(actor.limits[pelvis].said_by) or 'limits'}, or end with 'return'."
             )
         self.warnings += _unheard(self.blows)
-        surface = touch.points(actor)
+        surface = self.surface
         ground = floor_of(self.blows, surface, clip.times, actor.canonical(clip), self.knock.start)
         state = self._state(self.knock.start)
         low = surface.figure.world(*to_world(self.model, state.rotation, state.position))[:, 2].min()
@@ -72,6 +72,16 @@ class Falling(Stage):
         self.ragdoll = Ragdoll.of(
             self.knock, actor, self.model, state, self.inertia, self.hinges, (surface, ground), self.moving, self.base
         )
+
+    @cached_property
+    def surface(self) -> touch.Points:
+        """Where it touches things."""
+        return touch.points(self.actor)
+
+    def _model(self) -> Model:
+        """With what hands hold: a hand of a kilogram that meets the floor would flip whatever weighs nothing."""
+        model = super()._model()
+        return replace(model, inertia=model.inertia + touch.weighing(self.actor, self.surface))
 
     @cached_property
     def knock(self) -> KnockOut:

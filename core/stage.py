@@ -18,7 +18,7 @@ from .errors import SituationError
 from .forces import Bearing, Compliant, Floor, Force, Pulse, SwingTwist
 from .forces.world import motions
 from .kick import kicked
-from .model import State
+from .model import Model, State
 from .reference import Reference, along, to_joints, to_world
 from .resample import Poses
 from .rotation import Array, conjugate, rotate, to_matrix
@@ -64,7 +64,7 @@ class Stage:
         self.limp = arms.limp(actor, self.hanging, self.said) & self.posed
         self.moving = self.moving | self.limp
         self.axes = self._axes(clip, q, p)
-        self.model = actor.model(self.moving, self.base, self.axes)
+        self.model = self._model()
         self.moving = np.array([len(j) > 0 for j in self.model.joints])
         if not self.moving.any():
             raise SituationError(
@@ -95,6 +95,10 @@ class Stage:
         met = [(self.model, self._state(blow.start), self._impedance(blow, led)) for blow in self.blows]
         self.blows = [meeting.met(blow, self.actor, *what) for blow, what in zip(self.blows, met, strict=True)]
         return [blow.forces(self.actor, *what) for blow, what in zip(self.blows, met, strict=True)]
+
+    def _model(self) -> Model:
+        """The bodies and their joints."""
+        return self.actor.model(self.moving, self.base, self.axes)
 
     def _floor(self, times: Array, clip: tuple[Array, Array]) -> Floor | None:
         """Beneath what a returning body may touch it with."""

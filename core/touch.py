@@ -8,13 +8,18 @@ import numpy as np
 from . import segments
 from .actor import Actor
 from .forces.ground import tangents
+from .roles import base_role
 from .rotation import Array, conjugate, exp, multiply, rotate
 from .skinning import Skinned
+from .spatial import inertia
+from .tuning import upward
 
 DIRECTIONS, CHUNK = 1024, 64  # in which the skin's extent is measured, and so many of them at once
 SHORT = 0.003  # [m] that the chosen points may fall short of it in any of these
 LEAST = 0.02  # part of a point that a body moves from where on it counts
 BENT = 1.6  # [rad] of all joints, to see how skin of several bodies moves
+WEIGHS = 1.0  # [kg] of each metre of what hands hold: about a sword; chosen
+HOLDING = ("hand", "finger")
 ACROSS = 16  # directions across a body in which its width is measured
 
 
@@ -70,6 +75,22 @@ def points(actor: Actor) -> Points:
     skin = Skinned.joined(sorted(parts, key=lambda part: int(part.owners[0])))
     carrier = segments.homes(actor.anatomy, masses.mass > 0.0)
     return Points(skin, carrier[actor.order[skin.owners]] < 0)
+
+
+def weighing(actor: Actor, surface: Points) -> Array:
+    """(n, 6, 6) spatial inertia of what hands hold that has no mass of its own, WEIGHS as boxes around its surface."""
+    out = np.zeros((len(actor.names), 6, 6))
+    for body in np.unique(surface.bodies[surface.held]):
+        if not any(base_role(actor.roles[i]) in HOLDING for i in upward(actor.parent, int(body))):
+            continue
+        at = surface.places[surface.held & (surface.bodies == body)]
+        _, R = np.linalg.eigh(np.cov(at.T))  # a point for each way out is few, but they are as long as it is
+        low, high = (limit(at @ R, axis=0) for limit in (np.min, np.max))
+        size = high - low
+        mass, square = WEIGHS * float(size.max()), size**2
+        about = R @ np.diag(mass / 12.0 * (square.sum() - square)) @ R.T
+        out[body] = inertia(np.array(mass), R @ (0.5 * (low + high)), about)
+    return out
 
 
 def _skins(actor: Actor, around: Array) -> list[Skinned]:

@@ -189,12 +189,16 @@ def test_a_sword_falls_with_the_hand_and_stays_above_the_floor():
     tip = points.world(q[:1], p[:1])[0, points.held]
     assert np.linalg.norm(tip - p[0, sword] - rotate(q[0, sword], actor.sign * points.places[points.held])).max() < 1e-9
     assert touch.floor(points, q, p) == pytest.approx(touch.floor(points.figure, q, p))
-    height = surface(run(fall(actor, clip, named("knock_out_back"), HIT)), clip)[1]
+    fallen = run(fall(actor, clip, named("knock_out"), HIT))
+    height = surface(fallen, clip)[1]
     assert height[:, points.held].min() > -0.01 and height[-1, points.held].min() < 0.3
+    way = points.world(*fallen.poses(clip))[:, points.held]
+    assert np.linalg.norm(np.diff(way, axis=0), axis=-1).max() * clip.fps < 6.0  # [m/s]; 11 of one that weighs nothing
 
 
 def test_a_sword_weighs_what_its_bone_is_given():
-    """Nothing by itself; with a mass, its mesh says where that is: a metre of box in the hand is hard to turn."""
+    """Nothing by itself; with a mass, its mesh says where that is: a metre of box in the hand is hard to turn.  In a
+    fall it is as such a box of a kilogram a metre, unless its bone is given a mass: then it has that alone."""
     actor, _ = armed()
     skeleton, sword = actor.skeleton, actor.skeleton.index("weapon.R")
     assert actor.masses.mass[sword] == 0.0
@@ -205,6 +209,11 @@ def test_a_sword_weighs_what_its_bone_is_given():
     about = np.linalg.eigvalsh(given.inertia[sword])
     np.testing.assert_allclose(about[1:], 1.2 / 12.0 * (1.0 + 0.1**2) * length**2, rtol=1e-6)
     np.testing.assert_allclose(np.delete(given.mass, sword), np.delete(actor.masses.mass, sword), rtol=0.01)
+    alone = touch.weighing(actor, touch.points(actor))
+    body, heavy = actor.names.index("weapon.R"), replace(actor, masses=given)
+    assert alone[body, 5, 5] == pytest.approx(length) and not np.delete(alone, body, axis=0).any()
+    np.testing.assert_allclose(alone[body] / length, heavy.inertia[body] / 1.2, atol=2e-3)
+    assert not touch.weighing(heavy, touch.points(heavy)).any()
 
 
 def test_what_is_flat_is_no_thicker_than_that(actor):
