@@ -28,6 +28,16 @@ def quaternion_delta(base: Array, target: Array) -> Array:
     return delta if delta[0, 0] >= 0.0 else -delta
 
 
+def combined(base: Array, over: Array) -> Array:
+    """base, over: (K, 4) -> (K, 4), as Blender mixes them, with the grain of its single precision."""
+    lower, strip = (rotation.normalize(np.asarray(q, dtype=np.float32)).astype(np.float32) for q in (base, over))
+    angle = np.arccos(np.clip(strip[:, :1], -1.0, 1.0))
+    length = np.linalg.norm(strip[:, 1:], axis=-1, keepdims=True)
+    axis = strip[:, 1:] / np.where(length > 0.0, length, np.float32(1.0))
+    turned = np.concatenate((np.cos(angle), np.sin(angle) * axis), axis=-1)
+    return rotation.multiply(lower.astype(np.float64), turned.astype(np.float64)).astype(np.float32)
+
+
 def axis_angle_to_quaternion(axis_angle: Array) -> Array:
     """[angle, x, y, z] as Blender stores it, the axis of any length: (..., 4) -> (..., 4)."""
     length = np.linalg.norm(axis_angle[..., 1:], axis=-1, keepdims=True)

@@ -135,7 +135,8 @@ def strip_range(action: Any, slot: Any, extrapolation: str, span: tuple[float, f
 
 
 def plain(strip: Any) -> bool:
-    """Whether a strip plays its action over all below it as it is, or is muted: nothing bends its time or blends it.
+    """Whether a strip plays its action as it is, in place of all below it or combined with that, or is muted: nothing
+    bends its time or fades it.
 
     One that scripts made longer than its action plays it again, whatever its repeat says; of a shorter one the action's
     last frame is seen at its end.
@@ -144,7 +145,7 @@ def plain(strip: Any) -> bool:
         return False
     longer = strip.frame_end - strip.frame_start - (strip.action_frame_end - strip.action_frame_start)
     bent = strip.use_reverse or strip.use_animated_influence or strip.use_animated_time or len(strip.modifiers)
-    blends = strip.blend_type != "REPLACE" or strip.use_auto_blend or strip.blend_in or strip.blend_out
+    blends = strip.blend_type not in ("REPLACE", "COMBINE") or strip.use_auto_blend or strip.blend_in or strip.blend_out
     once = strip.repeat == strip.scale == 1.0 and abs(longer) < ROUND_OFF
     return bool(strip.mute or (once and not bent and not blends))
 

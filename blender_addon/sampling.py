@@ -1,17 +1,18 @@
 """A rig's channels and bone matrices at any frames, from its f-curves alone or from the evaluated scene.
 
 Two ways give the same numbers.  Where an active action alone moves the armature, or strips that play theirs as they are
-(an action that was pushed down), their f-curves are sampled in bulk and posed by `fk`; the scene is not touched.
-Everything else (strips that blend, constraints, drivers, animated parents, shear) is read from the evaluated scene,
-frame by frame, and the current frame and the stored pose are put back.
+(an action that was pushed down, reactions on it), their f-curves are sampled in bulk and posed by `fk`; the scene is
+not touched.  Everything else (strips that fade, constraints, drivers, animated parents, shear) is read from the
+evaluated scene, frame by frame, and the current frame and the stored pose are put back.
 """
 
 import contextlib
+import copy
 
 import numpy as np
 
 from ..core.progress import run
-from . import actions, curves, fk, nla, source, timing
+from . import actions, curves, delta, fk, nla, source, timing
 from .channels import Channels, rotation_property
 
 # Pose and object properties by their RNA names: (field of `Channels`, width).
@@ -146,19 +147,45 @@ def action_channels(armature, names, action, slot, frames):
 
 
 def _fill_from_strips(channels, armature, strips):
-    """Write what plain strips play into the channels: the topmost that acts is seen; what none does, even what only
-    muted ones key, has its default."""
+    """Write what plain strips play into the channels, from the lowest up: one that acts is seen in place of those below
+    or combined with them; what none plays, even what only muted ones key, has its default."""
     played = [[c for c in actions.curves_of(s.action, actions.slot_of(s)) if actions.evaluates(c)] for s in strips]
     keyed = [actions.channels_of(animated) for animated in played]
     if any(map(nla.missing_quaternions, keyed)):
         raise fk.InexactError("quaternions that are keyed in part")
     index = {name: i for i, name in enumerate(channels.names)}
-    for channel in set().union(*keyed):
-        slot = slot_of(channels, armature, index, channel)
-        if slot is not None:
-            slot[...] = DEFAULTS[actions.bone_and_property(channel.path)[1]][channel.index]
-    for strip, animated in zip(strips, played, strict=True):
-        _fill(channels, armature, animated, *nla.played(strip, channels.frames))
+
+    def views(of, some):
+        found = ((channel, slot_of(of, armature, index, channel)) for channel in sorted(some))
+        return {channel: view for channel, view in found if view is not None}
+
+    for channel, view in views(channels, set().union(*keyed)).items():
+        view[...] = DEFAULTS[_property(channel)][channel.index]
+    for strip, animated, own in zip(strips, played, keyed, strict=True):
+        acts, at = nla.played(strip, channels.frames)
+        if strip.blend_type == "REPLACE" or not acts.any():
+            _fill(channels, armature, animated, acts, at)
+            continue
+        over = copy.deepcopy(channels)
+        _fill(over, armature, animated, frames=at)
+        _combine(views(channels, own), views(over, own), acts)
+
+
+def _combine(below, over, acts):
+    """Mix what a strip plays with what is below it, as Blender's COMBINE: views (T,) of channels, where it acts."""
+    for channel, view in below.items():
+        a, b, rna = view.astype(np.float32), over[channel].astype(np.float32), _property(channel)
+        if rna != "rotation_quaternion":
+            np.copyto(view, a * b if rna == "scale" else a + b, where=acts)
+        elif channel.index == 0:
+            parts = [channel._replace(index=i) for i in range(4)]
+            mixed = delta.combined(*(np.stack([of[part] for part in parts], axis=-1) for of in (below, over)))
+            for part, row in zip(parts, mixed.T, strict=True):
+                np.copyto(below[part], row, where=acts)
+
+
+def _property(channel):
+    return actions.bone_and_property(channel.path)[1]
 
 
 def _fill(channels, armature, animated, acts=True, frames=None):

@@ -38,6 +38,27 @@ def test_strips_that_play_their_actions_as_they_are(zoo, rng, below, above):
     assert fallen.any() == (below != "HOLD") and not fallen.all()
 
 
+@pytest.mark.parametrize("extrapolation", ["NOTHING", "HOLD", "HOLD_FORWARD"])
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_layer_that_is_combined_with_what_is_below(zoo, rng, extrapolation, alone):
+    """Of all that the clip keys, with another clip over some of it, or over that alone and defaults."""
+    keyed(zoo, rng, 'pose.bones["h"].scale', 3)
+    first, second = pushed_down(zoo, rng)
+    anim = zoo.animation_data
+    layer = nla.new_strip(nla.new_track(anim, "Layer"), first.action.copy(), "", 4.0, 20.0, "COMBINE", extrapolation)
+    actions.set_slot(layer, actions.slot_identifier(first))
+    first.mute = alone
+    assert clip.shortcut(bpy.context, zoo) == ""
+    combined = both_ways(zoo, FRAMES)
+    assert_same(*combined)
+    layer.mute = True
+    without = both_ways(zoo, FRAMES)
+    assert_same(*without)
+    for field in ("location", "quaternion", "euler", "scale"):
+        gone = getattr(combined[0][1], field) - getattr(without[0][1], field)
+        assert np.abs(gone).max() > 0.1 and gone[FRAMES < 4.0].any() == (extrapolation == "HOLD")
+
+
 def test_ends_between_frames(zoo, rng):
     """A strip acts at its very ends, which are of single precision: 5.3 is a little less in Python than in Blender."""
     first, second = pushed_down(zoo, rng, ("NOTHING", "NOTHING"))
