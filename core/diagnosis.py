@@ -19,9 +19,9 @@ from .stage import Stage
 class Diagnosis:
     """One sub-step, split into its causes.
 
-    causes: names of the forces, in the order given, then "gravity", "motion" (velocity products and the clip's own
-    prescribed accelerations).  acceleration: (causes, ..., n, 6) of the joint twists, body frame [rad/s^2, m/s^2]; they
-    add up to the step's.
+    causes: names of the forces, in the order given, then "gravity" (nothing while muscles carry the weight wholly:
+    then theirs don't have it either), "motion" (velocity products and the clip's own prescribed accelerations).
+    acceleration: (causes, ..., n, 6) of the joint twists, body frame [rad/s^2, m/s^2]; they add up to the step's.
     """
 
     causes: tuple[str, ...]
