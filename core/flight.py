@@ -21,26 +21,31 @@ from .support import smooth
 
 
 class Flight(NamedTuple):
-    """blow: which one lands in it.  start: its moment [s], lands: when a foot does, seen: when hips are looked at, then
-    or at the next blow."""
+    """blow: which one lands in it.  start: its moment [s], lands: when a foot does.
+
+    seen: when hips are looked at: as a foot lands, the simulation ends or the next blow lands [s].  goes: how many
+    times as far behind as then they get until the first of the former two.
+    """
 
     blow: int
     start: float
     lands: float
     seen: float
+    goes: float
 
 
-def flights(footing: Footing, blows: Sequence[Blow]) -> list[Flight]:
-    """Those in which blows land."""
+def flights(footing: Footing, blows: Sequence[Blow], end: float) -> list[Flight]:
+    """Those in which blows land, of what is simulated up to the end [s]."""
     times, flies, out = footing.stance.times, footing.stance.flies, []
     ends = [blow.start for blow in blows[1:]] + [np.inf]
     for i, (blow, later) in enumerate(zip(blows, ends, strict=True)):
         k = int(np.searchsorted(times, blow.start - 1e-6))
         if k < len(times) and flies[k] and not flies[k:].all():
             lands = float(times[k + int(np.argmin(flies[k:]))])
-            whole = blow.start + int((lands - blow.start) * RATE + 1e-6) / RATE  # sub-steps are parts of this
+            moves = min(lands, end) - blow.start
+            whole = blow.start + int(moves * RATE + 1e-6) / RATE  # sub-steps are parts of this
             if (seen := min(whole, later)) > blow.start + 1e-6:
-                out.append(Flight(i, blow.start, lands, seen))
+                out.append(Flight(i, blow.start, lands, seen, moves / (seen - blow.start)))
     return out
 
 
@@ -52,10 +57,9 @@ def behind(stage: Stage, flight: Flight, last: Stretch, known: Array) -> Array:
     """
     assert stage.footing is not None
     times, out = stage.footing.stance.times, known.copy()
-    part = (flight.lands - flight.start) / (flight.seen - flight.start)
     rights = 1.0 - np.asarray(smooth((times - flight.lands) / FIND))
     since = times > flight.start - 1e-6
-    out[flight.blow :, since] = (part * rights[:, None] * _seen(stage, stage.footing, last))[since]
+    out[flight.blow :, since] = (flight.goes * rights[:, None] * _seen(stage, stage.footing, last))[since]
     return out
 
 

@@ -24,7 +24,7 @@ from .rotation import Array, conjugate, log, multiply, unwound
 from .simulate import Forward
 from .situation import Situation
 from .skeleton import Clip
-from .stage import Stage
+from .stage import UNCAUGHT, Stage
 
 __all__ = ["Hit", "react"]
 
@@ -90,7 +90,7 @@ def _flown(
     if stage.footing is None:
         return parts
     known = np.zeros((len(stage.blows), len(stage.footing.stance.times), 2))
-    for each in flight.flights(stage.footing, stage.blows):
+    for each in flight.flights(stage.footing, stage.blows, end):
         steps = drive(stage, each.seen, pace, solver, lambda *_: False, watch, parts)
         parts = yield from portion(steps, 0.0, (each.seen - stage.start) / (end - stage.start))
         known = flight.behind(stage, each, parts[-1], known)
@@ -135,7 +135,7 @@ def _reaction(stage: Stage, parts: list[Stretch]) -> Reaction:
         moving=stage.moving,
         footing=stage.footing,
         substeps=sum(len(s.runs) - 1 for s in parts),
-        warnings=tuple(stage.warnings),
+        warnings=(*stage.warnings, *([UNCAUGHT] if stage.footing is not None and stage.footing.fell else [])),
     )
 
 

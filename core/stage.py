@@ -86,8 +86,6 @@ class Stage:
         felt = [own or blow.felt() for blow, own in zip(self.blows, pulses, strict=True)]
         self.planned = partial(recovery.prepare, actor, clip, self.blows, felt, self.base, self.moving)
         self.footing = self.planned() if catches else None
-        if self.footing is not None and self.footing.fell:
-            self.warnings.append(UNCAUGHT)
         self.floor = self._floor(clip.times, (q, p))
 
     def _met(self, led: bool) -> list[list[Pulse]]:

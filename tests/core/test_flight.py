@@ -8,15 +8,17 @@ import pytest
 
 from core.drive import drive
 from core.dynamics import balance, forward, kinematics
+from core.flight import flights
 from core.landing import SUNK
 from core.model import Model, State
 from core.pace import Pace
+from core.pose import Envelope
 from core.progress import run
 from core.react import Hit, react
 from core.reference import to_world
 from core.rotation import conjugate, rotate
 from core.situation import named
-from core.stage import Stage
+from core.stage import UNCAUGHT, Stage
 
 from .test_balance import jumping
 
@@ -144,3 +146,21 @@ def test_feet_in_the_air_know_nothing_of_a_later_blow(blown_in_the_air, clip):
     for one, other in zip(alone.poses(clip), both.poses(clip), strict=True):
         assert np.abs(one - other)[since < 1e-6].max() < 1e-9
         assert np.abs(one - other)[(since > 0.1) & (since < 0.3)].max() > 0.05
+
+
+def test_a_pose_that_is_held_in_the_air_is_simulated_no_longer(actor, clip):
+    """Its hips stay as far behind the weight as they have got."""
+    held = named("chest_front").with_changes(envelope=Envelope(mode="hold", simulation=0.15))
+    reaction = run(react(actor, clip, held, Hit(HIT, impulse=90.0, direction=np.array([1.0, 0.0, 0.0]))))
+    assert reaction.times[-1] == pytest.approx(reaction.start + 0.15)
+    (flown,) = flights(reaction.footing, reaction.blows, reaction.times[-1])
+    assert flown.seen == pytest.approx(reaction.times[-1]) and flown.goes == pytest.approx(1.0)
+    assert flown.lands > reaction.start + 0.4
+
+
+def test_who_cannot_catch_a_blow_in_the_air_is_told_when_his_landing_is_planned(actor, clip):
+    """110 N s could be caught if hips stayed under the weight."""
+    hit = Hit(HIT, impulse=110.0, direction=np.array([1.0, 0.0, 0.0]))
+    assert not Stage(actor, clip, [(named("chest_front"), hit)], {}, {}).footing.fell
+    reaction = run(react(actor, clip, named("chest_front"), hit))
+    assert reaction.footing.fell and UNCAUGHT in reaction.warnings
