@@ -211,6 +211,18 @@ class HitProperties(BodyProperties):
     frame: FloatProperty(
         name="Frame", description="The frame at which the blow lands", step=100, precision=1, override=OVERRIDE
     )
+    automatic_ground: BoolProperty(
+        name="Clip's Floor",
+        description="Let the body fall on the floor that the clip shows: where the body is lowest around the blow",
+        default=True,
+        override=OVERRIDE,
+    )
+    ground: FloatProperty(
+        name="Ground",
+        description="Height of the floor on which the body falls, in the scene",
+        subtype="DISTANCE",
+        override=OVERRIDE,
+    )
     seed: IntProperty(
         name="Seed",
         description=(

@@ -113,7 +113,7 @@ class DYNAMICS_OT_apply_hit_reaction(Solving, Operator):
             self.situation = holder.situation
         elif self.situation not in (holder.situation, settings.CUSTOM):
             own = HitSetting(situations.named(self.situation), hit.frame, bone=hit.bone)
-            hit, mode = replace(own, seed=hit.seed, name=hit.name, enabled=hit.enabled), "SITUATION"
+            hit, mode = replace(own, seed=hit.seed, ground=hit.ground, name=hit.name, enabled=hit.enabled), "SITUATION"
         if self.shown and self.situation != self.shown:  # chosen in the redo panel: its own values come with it
             given -= {"impulse", "gain", "direction"}
         elif self._is_given("direction_mode"):

@@ -45,6 +45,7 @@ def draw(layout, armature):
     column.prop(holder, "end")
     if holder.end == "stay":
         column.prop(holder, "knock_out")
+        _ground(column, holder)
     group = armature.parametric_dynamics
     column.prop(group, "then", icon="ACTION")
     if group.then:
@@ -165,6 +166,15 @@ def _frame(column, holder):
         row.prop(holder, "frame")
         row.prop(holder, "automatic_frame", text="", icon="LOOP_BACK")
     row.operator("parametric_dynamics.use_current_frame", text="", icon="TIME")
+
+
+def _ground(column, holder):
+    row = column.row(align=True)
+    if holder.automatic_ground:
+        row.row(heading="Ground").prop(holder, "automatic_ground")
+    else:
+        row.prop(holder, "ground")
+        row.prop(holder, "automatic_ground", text="", icon="LOOP_BACK")
 
 
 class DYNAMICS_PT_hit(SubPanel, Panel):

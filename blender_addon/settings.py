@@ -193,6 +193,7 @@ def hit(holder):
         offset=vector(holder.offset) if any(holder.offset) else None,
         origin=vector(holder.origin) if holder.kind == "RADIAL" else None,
         seed=holder.seed,
+        ground=None if holder.automatic_ground else plain(holder.ground),
         name=holder.name,
         enabled=getattr(holder, "enabled", True),
         **_strength(holder),
@@ -237,6 +238,9 @@ def put_hit(holder, planned):
     holder.automatic_frame = planned.frame is None
     if planned.frame is not None:
         holder.frame = planned.frame
+    holder.automatic_ground = planned.ground is None
+    if planned.ground is not None:
+        holder.ground = planned.ground
     _put_direction(holder, planned)
     holder.kind = "RADIAL" if planned.origin is not None else "LINEAR" if planned.angular is None else "ANGULAR"
     if planned.origin is not None:

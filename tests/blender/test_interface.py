@@ -1,5 +1,7 @@
 """The add-on's face: what it registers, its settings, and what its operators refuse."""
 
+import dataclasses
+
 import addon_utils
 import bpy
 import pytest
@@ -11,6 +13,7 @@ from bl_ext.user_default.parametric_dynamics.blender_addon import (
     recipe,
     settings,
 )
+from bl_ext.user_default.parametric_dynamics.core import hits
 from bl_ext.user_default.parametric_dynamics.core import situation as situations
 
 MODULE = "bl_ext.user_default.parametric_dynamics"
@@ -121,6 +124,27 @@ class TestSettings:
         settings.choose(group)
         settings.put(demo, made)
         assert settings.recipe(demo) == made
+
+    TOLD = ({"frame": 12.5}, {"bone": "head"}, {"direction": (0.0, 1.0, 0.5)}, {"offset": (0.1, 0.0, -0.1)},
+            {"angular": 3.0, "gain": 1.5}, {"origin": (1.0, 2.0, 0.5)}, {"striker": (2.0, 9.0, 0.5), "gain": 1.0},
+            {"strength": "pistol", "gain": 2.5}, {"seed": 7}, {"ground": 0.25}, {"name": "last"},
+            {"enabled": False})  # fmt: skip
+
+    @pytest.mark.parametrize("told", TOLD, ids=lambda told: next(iter(told)))
+    def test_all_that_a_hit_says_is_in_the_panel(self, character, told):
+        plain = hits.HitSetting(situations.named("knock_out"))
+        planned = dataclasses.replace(plain, **told)
+        holder = character.parametric_dynamics_hits.add()
+        settings.put_hit(holder, planned)
+        same = planned.situation.with_changes(gain=planned.exaggerated)  # the panel has one gain for both
+        assert settings.hit(holder) == dataclasses.replace(planned, situation=same)
+        settings.put_hit(holder, plain)
+        assert settings.hit(holder) == plain
+
+    def test_told_is_every_field_of_a_hit(self):
+        """But for times after another hit, which are frames once they are read."""
+        fields = {field.name for field in dataclasses.fields(hits.HitSetting)}
+        assert {key for told in self.TOLD for key in told} == fields - {"situation", "after"}
 
     @pytest.mark.parametrize("text", ["", "{", "[]", '{"situation": "x ="}', '{"situation": "name = 3"}'])
     def test_damaged_recipes_are_refused(self, text):
