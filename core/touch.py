@@ -84,7 +84,8 @@ def weighing(actor: Actor, surface: Points) -> Array:
         if not any(base_role(actor.roles[i]) in HOLDING for i in upward(actor.parent, int(body))):
             continue
         at = surface.places[surface.held & (surface.bodies == body)]
-        _, R = np.linalg.eigh(np.cov(at.T))  # a point for each way out is few, but they are as long as it is
+        off = at - at.mean(axis=0)
+        _, R = np.linalg.eigh(off.T @ off)  # a point for each way out is few, but they are as long as it is
         low, high = (limit(at @ R, axis=0) for limit in (np.min, np.max))
         size = high - low
         mass, square = WEIGHS * float(size.max()), size**2

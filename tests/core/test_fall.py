@@ -214,6 +214,10 @@ def test_a_sword_weighs_what_its_bone_is_given():
     assert alone[body, 5, 5] == pytest.approx(length) and not np.delete(alone, body, axis=0).any()
     np.testing.assert_allclose(alone[body] / length, heavy.inertia[body] / 1.2, atol=2e-3)
     assert not touch.weighing(heavy, touch.points(heavy)).any()
+    skin, owned = skeleton.skin, skeleton.skin.owner == sword
+    speck = replace(skin, vertices=np.where(owned[:, None], skin.vertices[owned][0], skin.vertices))
+    small = actor_of(replace(skeleton, skin=speck))
+    assert touch.points(small).held.any() and not touch.weighing(small, touch.points(small)).any()
 
 
 def test_what_is_flat_is_no_thicker_than_that(actor):
