@@ -68,7 +68,7 @@ def _clip(context, armature):
         return Item("clip", REFUSE, *source.lacking(armature))
     seconds = (found.end - found.start) / timing.rate(context.scene)
     where = "'{}', frames {:g} to {:g}, {:.2f} s".format(found.action, found.start, found.end, seconds)
-    if not source.moves_bones(armature, found):
+    if not source.moves_bones(armature):
         text = "{}, keys no bone of the armature.".format(where)
         return Item("clip", WARN, text, "Choose an action that was made for this rig.")
     if found.end - found.start < 2.0:

@@ -84,7 +84,9 @@ def _scene(context, found):
         text = "A reaction ends at frame {:.0f}, after the scene's last frame {}."
         yield Hint(text.format(end, scene.frame_end), "LONGER_SCENE")
     for record in kept:
-        if record.action is not None and record.action.frame_range[0] * timing.stretch(scene) < scene.frame_start - 0.5:
+        if record.action is None or records.is_blend(record):
+            continue
+        if record.action.frame_range[0] * timing.stretch(scene) < scene.frame_start - 0.5:
             text = "'{}' hits before the scene's first frame {}. Give it a later frame, and Update."
             yield Hint(text.format(record.name, scene.frame_start))
     if scene.tool_settings.use_keyframe_insert_auto:

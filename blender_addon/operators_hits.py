@@ -1,4 +1,7 @@
-"""Operators of the list of hits, and those that take a hit's values from where the user points."""
+"""Operators of the list of hits, and those that take a hit's values from where the user points.
+
+They tag the armature: what Python sets Blender tells to nobody, and the panel asks what has changed (`staleness.once`).
+"""
 
 from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Operator
@@ -66,6 +69,7 @@ class DYNAMICS_OT_add_hit(ListOperator, Operator):
             added.automatic_frame, added.frame = False, context.scene.frame_current_final
         hits.move(len(hits) - 1, place)
         armature.parametric_dynamics.active_hit = place
+        armature.update_tag()
         return {"FINISHED"}
 
 
@@ -84,6 +88,7 @@ class DYNAMICS_OT_remove_hit(SeveralOperator, Operator):
             settings.copy(hits[0], group)
             hits.clear()
         group.active_hit = settings.active_index(armature)
+        armature.update_tag()
         return {"FINISHED"}
 
 
@@ -104,6 +109,7 @@ class DYNAMICS_OT_move_hit(SeveralOperator, Operator):
             return {"CANCELLED"}
         hits.move(place, there)
         armature.parametric_dynamics.active_hit = there
+        armature.update_tag()
         return {"FINISHED"}
 
 
@@ -119,8 +125,10 @@ class DYNAMICS_OT_use_current_frame(Operator):
         return checks.editable(cls, context)
 
     def execute(self, context):
-        holder = settings.active(checks.armature_of(context))
+        armature = checks.armature_of(context)
+        holder = settings.active(armature)
         holder.automatic_frame, holder.frame = False, context.scene.frame_current_final
+        armature.update_tag()
         return {"FINISHED"}
 
 
@@ -139,9 +147,11 @@ class DYNAMICS_OT_use_view_direction(Operator):
         return checks.editable(cls, context)
 
     def execute(self, context):
-        holder = settings.active(checks.armature_of(context))
+        armature = checks.armature_of(context)
+        holder = settings.active(armature)
         holder.direction_mode = "WORLD"
         holder.direction = context.space_data.region_3d.view_rotation @ Vector((0.0, 0.0, -1.0))
+        armature.update_tag()
         return {"FINISHED"}
 
 
@@ -157,7 +167,9 @@ class DYNAMICS_OT_use_active_bone(Operator):
         return checks.pose_bone(cls, context)
 
     def execute(self, context):
-        settings.active(checks.armature_of(context)).bone = checks.bone_of(context).name
+        armature = checks.armature_of(context)
+        settings.active(armature).bone = checks.bone_of(context).name
+        armature.update_tag()
         return {"FINISHED"}
 
 
@@ -205,6 +217,7 @@ class DYNAMICS_OT_use_cursor(Operator):
         except CoreError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
+        armature.update_tag()
         return {"FINISHED"}
 
 

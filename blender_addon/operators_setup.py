@@ -92,6 +92,7 @@ class DYNAMICS_OT_copy_bone_settings(Operator):
             for name in bone_properties.PROPERTIES:
                 if name != "dynamics_role":
                     setattr(bone, name, getattr(active, name))
+        checks.armature_of(context).update_tag()  # for `staleness.once`: Blender tells nobody of what Python sets
         return {"FINISHED"}
 
 

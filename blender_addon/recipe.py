@@ -92,8 +92,8 @@ def preparing(context, armature, recipe):
         height=recipe.height,
         then=(recipe.then, recipe.then_seconds) if recipe.then else None,
     )
-    if not source.moves_bones(armature, ready.source):
-        text = "'{}' keys no bone of '{}': its pose is hit as it stands. Choose an action that was made for this rig."
+    if not source.moves_bones(armature):
+        text = "'{}' keys no bone of '{}'. Choose an action that was made for this rig."
         ready.warnings.append(text.format(ready.source.action, armature.name))
     figures.keep(armature, ready.actor.anatomy, ready.actor.skeleton.names)
     return ready

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from ..core.errors import SituationError
-from . import keyed_settings, recipe, records, settings, staleness
+from . import keyed_settings, layer_undo, recipe, records, settings, staleness
 
 MOST = 3  # names in a sentence
 SHOWN = {"direction": "direction_mode", "angular": "twist", "striker": "strength"}  # the property that tells a field
@@ -24,17 +24,21 @@ def unapplied(armature, record):
 
 
 def doubled(armature, record):
-    """That another reaction hits at the same frame; "" where none does."""
+    """That another reaction hits at the same frame; "" where none does, or where one of the two is muted."""
     when = _frames(record)
-    others = [other for other in armature.parametric_dynamics_reactions if other != record]
-    same = next((other.name for other in others if when & _frames(other)), "")
+    others = [other for other in armature.parametric_dynamics_reactions if other != record and when & _frames(other)]
+    same = next((other.name for other in others if _shows(armature, other)), "")
     text = "'{}' hits at the same frame, and both show. Remove one, or Update this one to try something else."
-    return text.format(same) if same else ""
+    return text.format(same) if same and _shows(armature, record) else ""
 
 
 def _frames(record):
     """When the reaction's hits landed."""
     return {hit["frame"] for hit in records.load(record.landed)}
+
+
+def _shows(armature, record):
+    return any(not (track.mute or strip.mute) for track, strip, _ in layer_undo.own_strips(armature, record))
 
 
 def differences(armature, record):

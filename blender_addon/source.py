@@ -60,12 +60,11 @@ def lacking(armature):
     return text.format(name), cure
 
 
-def moves_bones(armature, found):
-    """Whether the action of the Source keys bones of the armature."""
+def moves_bones(armature):
+    """Whether what plays on an animated armature, reactions left out, keys bones of it."""
     bones = {bone.name for bone in armature.data.bones}
-    players = [armature.animation_data, *strips_in_force(armature)]
-    playing = [p for p in players if p.action is not None and p.action.name == found.action]
-    curves = [c for player in playing for c in actions.curves_of(player.action, actions.slot_of(player))]
+    players = [armature.animation_data, *_acting(armature)[0]]
+    curves = (c for player in players for c in actions.curves_of(player.action, actions.slot_of(player)))
     return any(actions.bone_of(curve.data_path) in bones for curve in curves)
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import bpy
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import actions
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions, source
 
-from .interface_tools import OPS, cures
+from .interface_tools import OPS, cures, play_as_strip
 from .layer_tools import differences, file_state
 
 
@@ -101,6 +101,14 @@ def test_an_action_of_another_rig_is_told(demo, capfd):
     assert "'Walk' keys no bone of 'Demo Character'" in capfd.readouterr().out
 
 
+def test_an_action_of_the_object_over_a_clip_is_none_of_another_rig(demo, capfd):
+    play_as_strip(demo)
+    demo.keyframe_insert("location", frame=1)
+    demo.keyframe_insert("location", frame=40)
+    assert source.moves_bones(demo) and OPS.apply_hit_reaction(frame=8.0) == {"FINISHED"}
+    assert "keys no bone" not in capfd.readouterr().out
+
+
 def test_a_hit_before_the_scene_is_told(hit):
     assert cures(hit) == []
     bpy.context.scene.frame_start = 10
@@ -108,3 +116,9 @@ def test_a_hit_before_the_scene_is_told(hit):
     hit.parametric_dynamics.frame = 12.0
     OPS.update_reaction()
     assert cures(hit) == []
+
+
+def test_a_blend_before_the_scene_hits_nobody(demo):
+    OPS.blend_actions(action="Wave")
+    bpy.context.scene.frame_start = 10
+    assert "" not in cures(demo)

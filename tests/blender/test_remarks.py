@@ -7,14 +7,19 @@ import bpy
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import recipe, remarks, settings
 
-from .interface_tools import OPS
+from .interface_tools import OPS, layers
 
 
-def unapplied(rig, index=-1):
-    """As the panel draws it after a change by hand, of which Blender tells."""
-    rig.update_tag()
+def drawn(rig):
+    """As the panel draws it next."""
     bpy.context.view_layer.update()
-    return remarks.unapplied(rig, rig.parametric_dynamics_reactions[index])
+    return remarks.unapplied(rig, rig.parametric_dynamics_reactions[-1])
+
+
+def unapplied(rig):
+    """The same after a change by hand, of which Blender tells."""
+    rig.update_tag()
+    return drawn(rig)
 
 
 def set_bone(rig):
@@ -46,6 +51,42 @@ def test_other_settings_are_named_and_taken_back(hit, change, told):
     assert unapplied(hit).endswith("was made: {} Update takes it over.".format(told))
     assert OPS.cure(kind="SHOW_OWN") == {"FINISHED"}
     assert unapplied(hit) == "" and settings.bones(hit) == {} and settings.roles(hit) == {}
+
+
+def copies(rig):
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="SELECT")
+    rig.pose.bones["head"].dynamics_mass = 3.0
+    assert "made: bone 'head'." in unapplied(rig)
+    OPS.copy_bone_settings()
+
+
+BUTTONS = {
+    "frame": (lambda _rig: OPS.use_current_frame(), "Frame."),
+    "bone": (lambda _rig: OPS.use_active_bone(), "Bone."),
+    "cursor": (lambda _rig: OPS.use_cursor(target="ORIGIN"), "Origin."),
+    "copy": (copies, "and 20 more"),
+}
+
+
+@pytest.mark.parametrize(("press", "told"), BUTTONS.values(), ids=BUTTONS)
+def test_what_a_button_sets_is_told_at_once(hit, press, told):
+    hit.data.bones.active = hit.data.bones["head"]
+    assert drawn(hit) == ""
+    press(hit)
+    assert told in drawn(hit)
+
+
+def test_hits_that_buttons_move_and_remove_are_told_at_once(hit):
+    OPS.add_hit()
+    OPS.add_hit(duplicate=True)
+    OPS.update_reaction()
+    assert drawn(hit) == ""
+    OPS.move_hit(way="UP")
+    OPS.move_hit(way="UP")
+    assert "Frame" in drawn(hit)
+    OPS.remove_hit()
+    assert "made: Hits." in drawn(hit)
 
 
 def test_update_takes_them_over(hit):
@@ -86,6 +127,9 @@ def test_two_at_the_same_frame_are_told(hit):
     one, two = hit.parametric_dynamics_reactions
     assert "'{}' hits at the same frame".format(one.name) in remarks.doubled(hit, two)
     assert "'{}' hits at the same frame".format(two.name) in remarks.doubled(hit, one)
+    layers(hit)[0].mute = True
+    assert [remarks.doubled(hit, record) for record in hit.parametric_dynamics_reactions] == ["", ""], "one shows"
+    layers(hit)[0].mute = False
     hit.parametric_dynamics.frame = 14.0
     OPS.update_reaction(name=two.name, source="SETTINGS")
     assert [remarks.doubled(hit, record) for record in hit.parametric_dynamics_reactions] == ["", ""]
