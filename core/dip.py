@@ -14,7 +14,8 @@ from .rotation import Array
 from .stance import Stance
 from .weight import answered
 
-DEPTH = 0.35  # of a leg's length that a body would sink at last on legs that carry nothing
+DEPTH = 0.3  # of a leg's length that a body would sink at last on legs that carry nothing
+GIVES = 0.35  # the same of legs that keep their strength, where a blow moves the weight up or down
 
 
 def missing(stance: Stance, sinks: Array) -> Array:
@@ -32,17 +33,21 @@ def dip(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> t
     """
     lost = missing(stance, struck.sinks).sum(axis=1)
     nothing, at_once = np.zeros_like(lost), np.ones_like(lost)
-    ways = [_sprung(stance, lost, nothing, at_once, blows)] if lost.any() else []
+    ways = [_sprung(stance, DEPTH, lost, nothing, at_once, blows)] if lost.any() else []
     for blow, own in zip(blows, push, strict=True):
         if own.any():
-            ways.append(_sprung(stance, nothing, own, answered(stance.times - blow.start), blows))
+            answer = answered(stance.times - blow.start)
+            ways.append(_sprung(stance, GIVES, nothing, own, answer, blows))
     z, rate, pull = np.sum(ways, axis=0) if ways else np.zeros((3, len(lost)))
     return z, rate, pull
 
 
-def _sprung(stance: Stance, lost: Array, push: Array, answer: Array, blows: Sequence[Span]) -> tuple[Array, ...]:
-    """`dip` of a loss and a push (K,) on legs whose answer has come up by a part (K,)."""
-    K, h, depth = len(stance.times), stance.h, DEPTH * float(stance.length.mean())
+def _sprung(
+    stance: Stance, part: float, lost: Array, push: Array, answer: Array, blows: Sequence[Span]
+) -> tuple[Array, ...]:
+    """`dip` of a loss and a push (K,) on legs that give by a part of their length and whose answer has come up by a
+    part (K,)."""
+    K, h, depth = len(stance.times), stance.h, part * float(stance.length.mean())
     z, v, a, rate = np.zeros((4, K))
     for k in range(K - 1):
         gravity = float(stance.pace[k]) ** 2 * float(stance.height[k])

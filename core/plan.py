@@ -41,8 +41,9 @@ class Struck:
 
     weak: (K, L) what each has lost of its strength.  sinks: (K, L) the same for how far the body sinks, times the
     artist's gain.  hold: (K, L) how firmly each foot is kept to its place, 0 = not at all.  knocks: (K, L, 2) how far
-    off its goal a foot in the air lands [m].  hit: (K, L) 0..1, how far a blow has struck it by then.  behind: (K, 2)
-    how far hips are behind the weight [m], see `flight`.  sweeps: feet that are knocked off the ground.
+    off its goal a foot in the air lands [m].  hit: (K, L) 0..1, how far a blow has struck it by then.  draws: (K, L) by
+    how much farther knees bend in the air [rad].  behind: (K, 2) how far hips are behind the weight [m], see `flight`.
+    sweeps: feet that are knocked off the ground.
     """
 
     weak: Array
@@ -50,14 +51,16 @@ class Struck:
     hold: Array
     knocks: Array
     hit: Array
+    draws: Array
     behind: Array
     sweeps: tuple[Sweep, ...] = ()
 
     @classmethod
     def nothing(cls, shape: tuple[int, ...]) -> "Struck":
         """Legs (K, L) that nothing strikes."""
-        nothing, way = np.zeros(shape), np.zeros((*shape, 2))
-        return cls(nothing, nothing, np.ones(shape), way, nothing, way[:, 0])
+        weak, sinks, hit, draws = np.zeros((4, *shape))
+        way = np.zeros((*shape, 2))
+        return cls(weak, sinks, np.ones(shape), way, hit, draws, way[:, 0])
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,8 @@ class Plan:
     a step of ours [m], and rising: (K, L) its rate; `feet` have it in them, and what that ground is higher by.
     hastened: (K, L, 3) how far feet are off the clip's because they land sooner [m], which `feet` have in them, too,
     turned: (K, L, 3) by how much they turn for it [rad], and hangs: (K, L) by how much nearer to their hips they hang
-    than `feet` have them [m].
+    than `feet` have them [m].  draws: (K, L) by how much farther knees bend than is simulated, of feet that are free
+    [rad].
     moves: what was stepped.
     lost: [s] when the balance could not be saved, or None.  astray: whether feet or weight are not home in time, so
     that they slide there.
@@ -100,6 +104,7 @@ class Plan:
     hastened: Array
     turned: Array
     hangs: Array
+    draws: Array
     moves: tuple[Move, ...] = ()
     lost: float | None = None
     astray: bool = False

@@ -63,10 +63,11 @@ class Settling:
         hastened = self._hastened(clip, *by)
         way, feet, hold = self.plan.at(times)
         way, feet = shows * way, shows * feet - by[0]
-        joints = joints.copy()
-        for limb in self.stance.limbs:
+        joints, draws = joints.copy(), shows * linear(self.plan.times, self.plan.draws, times)
+        for i, limb in enumerate(self.stance.limbs):
             knee = multiply(conjugate(hastened[0][:, model.parent[limb.lower]]), hastened[0][:, limb.lower])
-            joints[:, limb.lower] = braced(limb, knee, joints[:, limb.lower])
+            farther = exp(draws[:, i, None] * limb.axis)
+            joints[:, limb.lower] = multiply(braced(limb, knee, joints[:, limb.lower]), farther)
         q, p = to_world(model, joints, at)
         carried = self.carried(model)
         p[:, carried] += way[:, None]

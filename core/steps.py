@@ -40,18 +40,17 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
             continue  # what is lost stays where it is
         going, speed[k] = walker.rates(k)
         rate[k, :2] = pair(going)
+        speed[k, :, 2] += rising[k]
         if k + 1 < K:
             walker.advance(k)
             pull[k, :2] = pair(walker.pull)
     hangs = drawn(walker.stance, hangs, feet - shift[:, None])
     feet[..., 2] += lift
-    speed[..., 2] += rising
     shift[:, 2], rate[:, 2], pull[:, 2] = dip(stance, push[..., 2], struck, blows)
     for way in (shift, rate):  # up and down the clip's own slope
         way[..., 2] += way[..., :2] @ stance.grade
     way, pace, turn = off(stance, walker.stance)
     moves, lost, astray = tuple(walker.moves), walker.lost, walker.astray
     feet, speed = feet + way, speed + pace
-    return Plan(
-        walker.stance, shift, rate, feet, speed, pull, hold, lift, rising, way, turn, hangs, moves, lost, astray
-    )
+    led = feet, speed, pull, hold, lift, rising, way, turn, hangs, struck.draws
+    return Plan(walker.stance, shift, rate, *led, moves, lost, astray)

@@ -16,14 +16,15 @@ from .rotation import Array
 from .stance import Stance
 from .support import smooth
 
-KNOCKED = 0.06  # [m] that a foot in the air lands aside of its way
-FLUNG = 0.14  # of a leg's length that a foot is flung which stands
+KNOCKED = 0.07  # of a leg's length that a foot in the air lands aside of its way
+FLUNG = 0.14  # and that one is flung which stands
 FULL = 40.0  # [N s] from which on blows do all that
 LEAST = 0.02  # [m] a foot that would be flung less far stays where it is
 MIDDLE = 0.5  # of a thigh, from where on its leg is moved as a whole
 SWEPT, LEAVES = 0.25, 0.05  # [s] for which a foot that stood is off the ground, and that friction holds it
 YIELDS_AFTER, YIELDS = 0.04, 0.18  # [s] from a blow until its leg begins to give way, and from there until it does
 SOONER = 2.0  # times as fast does tone come back on which a leg lands
+DRAWN, DRAWS = np.radians(20.0), 0.12  # that the knee of a thigh struck in the air bends farther, and [s] in which
 TAKE, READY = 0.5, 0.2  # [s] in which a foot finds back to its place before it lands, and all feet in flight
 
 
@@ -31,7 +32,7 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
     """Of several blows, each with its pulses."""
     knocks = np.zeros((*found.down.shape, 2))
     weak, sinks, hold = np.zeros(found.down.shape), np.zeros(found.down.shape), np.ones(found.down.shape)
-    hit, sweeps = np.zeros(found.down.shape), list[Sweep]()
+    hit, draws, sweeps = np.zeros(found.down.shape), np.zeros(found.down.shape), list[Sweep]()
     h = found.h
     for n, (blow, own) in enumerate(zip(blows, pulses, strict=True)):
         since = found.times - blow.start - min(n, 1) * h  # later ones a sample later: nothing shows before the blow
@@ -61,11 +62,24 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
                     hold[:, i] *= 1.0 - lever * (1.0 - np.maximum(free, held))
             else:
                 lands = found.lands(off, i)
-                knocks[k : (lands if lands >= 0 else k) + 1, i] = KNOCKED * strong * blow.direction[:2]
+                far = KNOCKED * float(found.length[i]) * strong
+                knocks[k : (lands if lands >= 0 else k) + 1, i] = far * blow.direction[:2]
+                if blow.struck == limb.upper and blow.situation.drive == "impulse":  # else the knee is struck itself
+                    draws[:, i] = np.maximum(draws[:, i], strong * _drawn(found, since - (off - k) * h, lands))
                 if not found.flies[k]:
                     free = _freed(found, since, blow.start, _ready(found, blow, off, i))
                     hold[:, i] *= 1.0 - lever * (1.0 - np.maximum(free, held))
-    return Struck(weak, sinks, hold, knocks, hit, np.zeros((len(hit), 2)), tuple(sweeps))
+    return Struck(weak, sinks, hold, knocks, hit, (1.0 - hold) * draws, np.zeros((len(hit), 2)), tuple(sweeps))
+
+
+def _drawn(found: Stance, since: Array, lands: int) -> Array:
+    """(K,) [rad] by how much farther a knee bends whose leg is struck in the air, as far as its foot is free: it is
+    drawn up over what it met (cats: Forssberg 1979; people: Eng, Winter and Patla 1994).
+
+    since: (K,) time that it has been in the air since the blow [s].  lands: the sample at which it does, -1: never.
+    """
+    late = found.times >= found.times[lands] if lands >= 0 else True
+    return np.where((since < -1e-6) | late, 0.0, DRAWN * smooth(since / DRAWS))
 
 
 def _weakened(found: Stance, blow: Blow, since: Array, k: int, leg: int) -> Array:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core import dip, ik, recovery, sides, stance
+from core import dip, ik, recovery, sides, stance, struck
 from core.forces import Pulse
 from core.plan import Span, Struck
 from core.progress import run
@@ -171,7 +171,7 @@ def test_a_body_pushed_up_or_down_goes_on_until_muscles_answer(skeleton, speed):
     z, rate, pull = dip.dip(found, push[:1], still, blows[:1])
     np.testing.assert_allclose(z[31:34], speed * (np.arange(3) + 0.5) / 60.0, rtol=1e-9)
     assert not z[:31].any() and not pull[:33].any()
-    w = np.sqrt(9.81 / (dip.DEPTH * found.length.mean()))
+    w = np.sqrt(9.81 / (dip.GIVES * found.length.mean()))
     since = (found.times - found.times[34])[34:100]  # the answer comes up from 0.05 to 0.07 s
     want = (speed * 3.5 / 60.0 * (1.0 + w * since) + speed * since) * np.exp(-w * since)
     np.testing.assert_allclose(z[34:100], want, atol=1e-3)
@@ -195,6 +195,57 @@ def test_a_leg_struck_in_the_air_lands_weak(skeleton):
     assert lands > reaction.start + 0.15
     assert not z[found.times <= lands].any()
     assert z.min() < -0.02 and lands < found.times[np.argmin(z)] < lands + 0.5
+
+
+@pytest.mark.parametrize("passed", [4, 24])
+def test_a_thigh_struck_in_the_air_draws_its_knee_up(skeleton, monkeypatch, passed):
+    """It bends farther at once as far as its foot is free, where that isn't led, and the foot lands where it would
+    without."""
+    clip, actor = clip_of(skeleton), actor_of(skeleton)
+    found = stance.read(actor, clip, 1.0)
+    leg = [limb.end for limb in found.limbs].index(actor.first("foot.R"))
+    k = int(np.flatnonzero(found.down[:-1, leg] & ~found.down[1:, leg])[0]) + passed
+    hit = Hit(float(found.times[k]) * clip.fps)
+    drawn = hit_on(skeleton, "leg_inside", clip=clip, hit=hit)
+    monkeypatch.setattr(struck, "DRAWN", 0.0)
+    plain = hit_on(skeleton, "leg_inside", clip=clip, hit=hit)
+    poses, plains = drawn.poses(clip), plain.poses(clip)
+    limb = found.limbs[leg]
+    farther = np.degrees(ik.bend(limb, *poses)[0] - ik.bend(limb, *plains)[0])
+    off = np.linalg.norm(poses[1][:, limb.end] - plains[1][:, limb.end], axis=-1)
+    since, lands = clip.times - drawn.start, found.times[found.lands(k, leg)] - drawn.start
+    free = np.interp(clip.times, found.times, 1.0 - drawn.footing.plan.hold[:, leg])
+    x = np.clip(since / 0.12, 0.0, 1.0)
+    want = 0.9 * 20.0 * x * x * (3.0 - 2.0 * x) * free**2 * (since < lands)  # 36 N s of 40
+    assert want.max() > 5.0
+    np.testing.assert_allclose(farther, want, atol=0.2 * want.max())
+    assert not farther[since <= 0.0].any() and off[since >= lands].max() < 1e-3
+    np.testing.assert_array_equal(drawn.footing.plan.feet, plain.footing.plan.feet)
+
+
+@pytest.mark.parametrize("bone", ["shin.R", "thigh.L"])
+def test_no_knee_is_drawn_up_by_a_blow_below_it_or_on_a_leg_that_stands(skeleton, bone):
+    clip, actor = clip_of(skeleton), actor_of(skeleton)
+    found = stance.read(actor, clip, 1.0)
+    leg = [limb.end for limb in found.limbs].index(actor.first("foot.R"))
+    k = int(np.flatnonzero(found.down[:-1, leg] & ~found.down[1:, leg])[0]) + 15
+    assert found.down[k].sum() == 1 and not found.down[k, leg]
+    plan = hit_on(skeleton, "leg_back", clip=clip, hit=Hit(float(found.times[k]) * clip.fps, bone=bone)).footing.plan
+    assert plan.hold.min() < 0.2 and not plan.draws.any()
+
+
+@pytest.mark.parametrize("size", [1.0, 0.4])
+def test_a_foot_in_the_air_is_knocked_aside_by_a_part_of_its_leg(skeleton, size):
+    clip, actor = clip_of(skeleton), actor_of(skeleton)
+    found = stance.read(actor, clip, 1.0)
+    leg = [limb.end for limb in found.limbs].index(actor.first("foot.R"))
+    k = int(np.flatnonzero(found.down[:-1, leg] & ~found.down[1:, leg])[0]) + 4
+    blow = hit_on(skeleton, "leg_outside", clip=clip, hit=Hit(float(found.times[k]) * clip.fps)).blows[0]
+    short = replace(found, length=size * found.length)
+    pulse = Pulse(blow.struck, blow.point, 100.0 * blow.direction, 1.0, 0.03)
+    knocks = struck.legs(actor, short, [blow], [[pulse]]).knocks
+    np.testing.assert_allclose(knocks[k, leg], 0.07 * size * found.length[leg] * blow.direction[:2], rtol=1e-12)
+    assert not knocks[:, 1 - leg].any() and not knocks[found.lands(k, leg) + 1 :].any()
 
 
 @pytest.mark.parametrize(("before", "swept"), [(0.03, False), (0.2, True)])
