@@ -40,12 +40,12 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
             continue  # what is lost stays where it is
         going, speed[k] = walker.rates(k)
         rate[k, :2] = pair(going)
-        speed[k, :, 2] += rising[k]
         if k + 1 < K:
             walker.advance(k)
             pull[k, :2] = pair(walker.pull)
     hangs = drawn(walker.stance, hangs, feet - shift[:, None])
     feet[..., 2] += lift
+    speed[..., 2] += rising
     shift[:, 2], rate[:, 2], pull[:, 2] = dip(stance, push[..., 2], struck, blows)
     for way in (shift, rate):  # up and down the clip's own slope
         way[..., 2] += way[..., :2] @ stance.grade
