@@ -59,8 +59,7 @@ class Struck:
     def nothing(cls, shape: tuple[int, ...]) -> "Struck":
         """Legs (K, L) that nothing strikes."""
         weak, sinks, hit, draws = np.zeros((4, *shape))
-        way = np.zeros((*shape, 2))
-        return cls(weak, sinks, np.ones(shape), way, hit, draws, way[:, 0])
+        return cls(weak, sinks, np.ones(shape), np.zeros((*shape, 2)), hit, draws, np.zeros((shape[0], 2)))
 
 
 @dataclass(frozen=True)
