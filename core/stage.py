@@ -1,6 +1,7 @@
 """What is on stage when a body is hit: which bodies move, about which axes, under which forces.
 
-Everything here is read from the clip once; nothing depends on the length of the sub-steps.
+Everything here is read from the clip once, but for where feet come down that are hit in the air (`flight`); nothing
+depends on the length of the sub-steps.
 """
 
 from collections.abc import Mapping, Sequence
