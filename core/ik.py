@@ -86,6 +86,12 @@ def braced(limb: Limb, clip: Array, own: Array) -> Array:
     return multiply(clip, multiply(exp((ACROSS * np.tanh(size / ACROSS) / size)[:, None] * across), about))
 
 
+def bent(limb: Limb, by: Array, clip: Array) -> Array:
+    """(T, 4) turns of the lower bone, in its frame, that bend a limb farther by so much (T,) [rad], to the side to
+    which its clip bends it (T,) [rad]."""
+    return exp(((2.0 * _slight(clip) - 1.0) * by)[:, None] * limb.axis)
+
+
 def let_out(clip: Array, way: Array, length: float, runs: Array) -> Array:
     """(T, 3) how much farther from its hip a foot in the air is let than it is led.
 
@@ -148,8 +154,13 @@ def _signed(wanted: Array, clip: Array) -> Array:
     near = np.sqrt(np.maximum(least**2 + wanted**2 - clip**2, 0.0)) + clip - least
     near = np.maximum(near, np.minimum(clip, 0.0))
     whole = smooth((wanted - np.abs(clip)) / np.maximum(SURE * (least - clip), 1e-3))
-    slight = np.clip(2.0 + clip / OVER, 0.0, 1.0)
+    slight = _slight(clip)
     return np.asarray(slight * (near + whole * (wanted - near)) - (1.0 - slight) * wanted)
+
+
+def _slight(clip: Array) -> Array:
+    """(T,) 1 where a clip's limb bends (T,) [rad] to the side of its hinge, but for a mistake, 0 where to the other."""
+    return np.clip(2.0 + clip / OVER, 0.0, 1.0)
 
 
 def _axis(u: Array, w: Array, hinge: Array) -> Array:

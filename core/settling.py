@@ -6,7 +6,7 @@ import numpy as np
 
 from . import heels
 from .dynamics import centre_of
-from .ik import Limb, bend, braced, let_out, nearer, place, reach, reached
+from .ik import Limb, bend, bent, braced, let_out, nearer, place, reach, reached
 from .model import Model
 from .plan import Plan
 from .reference import to_world
@@ -63,11 +63,9 @@ class Settling:
         hastened = self._hastened(clip, *by)
         way, feet, hold = self.plan.at(times)
         way, feet = shows * way, shows * feet - by[0]
-        joints, draws = joints.copy(), shows * linear(self.plan.times, self.plan.draws, times)
-        for i, limb in enumerate(self.stance.limbs):
-            knee = multiply(conjugate(hastened[0][:, model.parent[limb.lower]]), hastened[0][:, limb.lower])
-            farther = exp(draws[:, i, None] * limb.axis)
-            joints[:, limb.lower] = multiply(braced(limb, knee, joints[:, limb.lower]), farther)
+        bends = [bend(limb, *clip) for limb in self.stance.limbs]
+        draws = shows * linear(self.plan.times, self.plan.draws, times)
+        joints = self._kneed(model, hastened[0], joints, draws, bends)
         q, p = to_world(model, joints, at)
         carried = self.carried(model)
         p[:, carried] += way[:, None]
@@ -87,7 +85,7 @@ class Settling:
         air = self.stance.at(self.stance.aloft, times)[:, None]
         eased = np.maximum(swings * hold, RUNS * air)
         eager = air / (1.0 - HALF * held / model.inertia[:, 5, 5].sum())
-        weight, bends = centre_of(model, q, p), [bend(limb, *clip) for limb in self.stance.limbs]
+        weight = centre_of(model, q, p)
         for _ in range(PASSES if air.any() else 1):
             led = [
                 self._risen(limb, hastened[1], p, targets[i], swings[:, i], eased[:, i], air[:, 0]) for i, limb in limbs
@@ -98,6 +96,18 @@ class Settling:
             off[np.linalg.norm(off, axis=-1) < ROUND_OFF] = 0.0  # a straight leg would make more of it
             way, p = way - off, p - carried[:, None] * off[:, None]
         return shown
+
+    def _kneed(self, model: Model, clip: Array, joints: Array, draws: Array, bends: list[Poses]) -> Array:
+        """The joint rotations (T, n, 4) with knees that turn as knees do, bent farther by `draws` (T, L) [rad].
+
+        clip: (T, n, 4) world rotations.  bends: of the clip's knees.
+        """
+        out = joints.copy()
+        for i, limb in enumerate(self.stance.limbs):
+            knee = multiply(conjugate(clip[:, model.parent[limb.lower]]), clip[:, limb.lower])
+            own = braced(limb, knee, joints[:, limb.lower])
+            out[:, limb.lower] = multiply(own, bent(limb, draws[:, i], bends[i][0]))
+        return out
 
     def _placed(
         self,

@@ -63,6 +63,15 @@ def test_a_knee_that_bends_the_other_way_reaches_there_too(skeleton, by):
     assert angle(lower, swing) < 0.3
 
 
+@pytest.mark.parametrize("by", (-1.2, -0.6, 0.0, 0.6))
+def test_a_knee_bends_farther_to_the_side_to_which_it_is_bent(skeleton, by):
+    model, limb, joints, at = bent_leg(skeleton, by)
+    side, _ = ik.bend(limb, *to_world(model, joints, at))
+    joints[:, limb.lower] = multiply(joints[:, limb.lower], ik.bent(limb, np.array([0.3]), side))
+    more, _ = ik.bend(limb, *to_world(model, joints, at))
+    np.testing.assert_allclose(more, side + (0.3 if by >= 0.0 else -0.3), atol=1e-9)
+
+
 def test_a_knee_that_is_simulated_past_straight_bends_to_the_clips_side(skeleton):
     """Cyberpunk's walk: nearly straight legs, which a blow brings a little past straight."""
     model, limb, joints, at = bent_leg(skeleton, 0.08)
