@@ -64,7 +64,7 @@ class Settling:
         way, feet, hold = self.plan.at(times)
         way, feet = shows * way, shows * feet - by[0]
         bends = [bend(limb, *clip) for limb in self.stance.limbs]
-        draws = shows * linear(self.plan.times, self.plan.draws, times)
+        draws = part[[limb.lower for limb in self.stance.limbs]] * linear(self.plan.times, self.plan.draws, times)
         joints = self._kneed(model, hastened[0], joints, draws, bends)
         q, p = to_world(model, joints, at)
         carried = self.carried(model)

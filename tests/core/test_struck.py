@@ -223,6 +223,20 @@ def test_a_thigh_struck_in_the_air_draws_its_knee_up(skeleton, monkeypatch, pass
     np.testing.assert_array_equal(drawn.footing.plan.feet, plain.footing.plan.feet)
 
 
+def test_a_knee_is_drawn_up_by_what_shows_of_it(skeleton, monkeypatch):
+    """Of a shin that shows nothing of the reaction nothing, whatever shows of the rest."""
+    clip, actor = clip_of(skeleton), actor_of(skeleton)
+    found = stance.read(actor, clip, 1.0)
+    leg = [limb.end for limb in found.limbs].index(actor.first("foot.R"))
+    k = int(np.flatnonzero(found.down[:-1, leg] & ~found.down[1:, leg])[0]) + 4
+    told = {"clip": clip, "hit": Hit(float(found.times[k]) * clip.fps), "settings": {"shin.R": {"weight": 0.0}}}
+    drawn = hit_on(skeleton, "leg_inside", **told)
+    assert np.degrees(drawn.footing.plan.draws.max()) > 5.0
+    monkeypatch.setattr(struck, "DRAWN", 0.0)
+    for one, other in zip(drawn.poses(clip), hit_on(skeleton, "leg_inside", **told).poses(clip), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+
+
 @pytest.mark.parametrize("bone", ["shin.R", "thigh.L"])
 def test_no_knee_is_drawn_up_by_a_blow_below_it_or_on_a_leg_that_stands(skeleton, bone):
     clip, actor = clip_of(skeleton), actor_of(skeleton)
