@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.knockout import KnockOut
-from ..core.rotation import Array, conjugate, exp, multiply, rotate, slerp, to_matrix
+from ..core.rotation import Array, between, conjugate, exp, multiply, rotate, slerp, to_matrix
 from . import layer_undo, mapping
 from .actions import bone_and_property
 from .channels import Channels, mix, mixed
@@ -165,7 +165,7 @@ class Course:
 
     def __init__(self, puppet, lead):
         self.puppet, self.lead, self.carriers, self.last, self.fallen = puppet, lead, {}, {}, None
-        self.folded = _folded(puppet) if lead.falls else ()
+        self.folded = folded(puppet) if lead.falls else ()
 
     def use(self, found):
         """The puppet's blocks have changed to those found, and it stands at a frame of the clip."""
@@ -179,7 +179,7 @@ class Course:
             return values
         values = self._along(values, goal)
         for bone in self.folded:
-            self.puppet.turn(values, self.puppet.index[bone.name], bone.rest.T @ goal[0][bone.up].T @ goal[0][bone.row])
+            self.puppet.turn(values, self.puppet.index[bone.name], bone.begin(goal[0]))
         return values
 
     def over(self, k, goal, x):
@@ -223,27 +223,45 @@ class Course:
 
 @dataclass(frozen=True, eq=False)
 class Folded:
-    """A bone that IK bends: it begins with what the bone's own channels say, and from far off doesn't find a knee that
-    is folded by more than 120 degrees.
+    """A bone that IK bends, which begins with what the bone's own channels say, and from far off finds no deep fold.
 
     row, up: which of the watched bones it is, and the one it hangs on.  rest: (3, 3) how it lies on that at rest.
+    poled: whether both are of a chain whose plane a pole gives.
     """
 
     name: str
     row: int
     up: int
     rest: Array
+    poled: bool
+
+    def begin(self, R):
+        """(3, 3) its basis to begin with where the watched bones should be R (m, 3, 3).
+
+        Before it bends anything, IK turns a chain about the line from its root to its end until the side of the first
+        bone that should face the pole does.  An end more than a right angle off that bone, as of a long shin that is
+        folded by 130 degrees, sees the other side of it: the leg is turned by half a turn, and stays so.  A knee that
+        begins with a right angle at most is on the safe side, and near enough to any fold.
+        """
+        turn = R[self.up].T @ R[self.row]
+        along = turn[:, 1]
+        if self.poled and along[1] < 0.0:
+            flat = np.array((along[0], 0.0, along[2]))
+            turn = to_matrix(between(along, flat)) @ turn
+        return self.rest.T @ turn
 
 
-def _folded(puppet):
+def folded(puppet):
     """The watched bones that IK bends and whose parent is watched, too."""
     rows, pose = {name: k for k, name in enumerate(puppet.watched)}, puppet.armature.pose.bones
+    chains = [(c, _chain(bone, c)) for bone in pose for c in bone.constraints]
+    poled = {name for c, chain in chains for name in chain[:-1] if c.pole_target is not None}
     out = []
-    for name in dict.fromkeys(name for bone in pose for c in bone.constraints for name in _chain(bone, c)):
+    for name in dict.fromkeys(name for _, chain in chains for name in chain):
         bone = puppet.armature.data.bones[name]
         if name in rows and bone.parent is not None and bone.parent.name in rows and bone.use_inherit_rotation:
             rest = np.array(bone.parent.matrix_local.inverted() @ bone.matrix_local)[:3, :3]
-            out.append(Folded(name, rows[name], rows[bone.parent.name], rest))
+            out.append(Folded(name, rows[name], rows[bone.parent.name], rest, name in poled))
     return tuple(out)
 
 

@@ -7,8 +7,9 @@ import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import actions, control_rig, leading, posing, takeover
 from bl_ext.user_default.parametric_dynamics.blender_addon import job as jobs
 from bl_ext.user_default.parametric_dynamics.blender_addon.puppet import Puppet
-from bl_ext.user_default.parametric_dynamics.core import errors, progress, situation
+from bl_ext.user_default.parametric_dynamics.core import errors, probing, progress, situation
 from bl_ext.user_default.parametric_dynamics.core.pose import Envelope
+from bl_ext.user_default.parametric_dynamics.core.rotation import exp, to_matrix
 
 from tests.blender import layer_tools as tools
 from tests.blender import rigify_walk
@@ -128,6 +129,50 @@ def test_knees_that_fold_by_ik(open_file, data):
     along /= np.linalg.norm(along, axis=-1, keepdims=True)
     bent = np.degrees(np.arccos(np.einsum("tkj,tkj->tk", along[:, ::2], along[:, 1::2])))
     assert (bent.max(axis=0) > 135.0).all() and np.abs(np.diff(bent, axis=0)).max() < 30.0
+
+
+def leg_by_ik(iterations):
+    """A leg of a thigh and a shin half as long again, which IK bends to a foot, with a pole in front of its knee."""
+    places = {"hip": (2.0, 2.1), "thigh": (2.0, 1.4), "shin": (1.4, 0.5), "foot": (0.5, 0.4), "pole": (1.4, 1.5)}
+    rig = bpy.data.objects.new("Leg", bpy.data.armatures.new("Leg"))
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = {name: rig.data.edit_bones.new(name) for name in places}
+    for name, bone in bones.items():
+        bone.head, bone.tail = ((0.0, -1.0 if name == "pole" else 0.0, z) for z in places[name])
+    bones["thigh"].parent, bones["shin"].parent = bones["hip"], bones["thigh"]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    ik = rig.pose.bones["shin"].constraints.new("IK")
+    ik.target, ik.subtarget, ik.pole_target, ik.pole_subtarget = rig, "foot", rig, "pole"
+    ik.chain_count, ik.pole_angle, ik.iterations = 2, -np.pi / 2.0, iterations
+    return rig, ik
+
+
+@pytest.mark.one_blender
+@pytest.mark.parametrize("iterations", [20, 500])
+def test_a_knee_with_a_pole_begins_where_ik_finds_every_fold(fresh_scene, iterations):
+    """As FK has it, with foot and pole where that brings them; above 132 degrees that is behind the thigh's root."""
+    rig, ik = leg_by_ik(iterations)
+    with Puppet(bpy.context, rig, ("hip", "thigh", "shin"), 1.0) as puppet:
+        rest, index = puppet.at(1.0).base, puppet.index
+        matrices = puppet.matrices()
+        for fold in (10.0, 60.0, 90.0, 110.0, 125.0, 130.0, 132.0, 135.0, 150.0):
+            ik.mute, values = True, {rna: array.copy() for rna, array in rest.items()}
+            puppet.turn(values, index["thigh"], to_matrix(exp(np.array([0.4, -0.8, 0.5]))))
+            puppet.turn(values, index["shin"], to_matrix(exp(np.radians([fold, 0.0, 0.0]))))
+            puppet.stand(values)
+            goal = puppet.show()
+            moves = goal[2] @ np.linalg.inv(matrices)
+            with_leg = {"foot": "shin", "pole": "thigh"}
+            to = {name: moves[index[up]] @ matrices[index[name]] for name, up in with_leg.items()}
+            values = puppet.carried(to, goal[2])
+            ik.mute = False
+            for bone in leading.folded(puppet):
+                puppet.turn(values, index[bone.name], bone.begin(goal[0]))
+            puppet.stand(values)
+            off = probing.difference(puppet.show(), goal, 1.0)
+            assert np.abs(off).max() < 2e-3, fold
 
 
 def test_a_control_rig_goes_over_to_another_action(puppet):
