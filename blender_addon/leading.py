@@ -252,14 +252,16 @@ class Folded:
 
 
 def folded(puppet):
-    """The watched bones that IK bends and whose parent is watched, too."""
+    """The watched bones that IK bends and whose parent is watched, too; those whose rotation is locked get no keys."""
     rows, pose = {name: k for k, name in enumerate(puppet.watched)}, puppet.armature.pose.bones
     chains = [(c, _chain(bone, c)) for bone in pose for c in bone.constraints]
     poled = {name for c, chain in chains for name in chain[:-1] if c.pole_target is not None}
     out = []
     for name in dict.fromkeys(name for _, chain in chains for name in chain):
         bone = puppet.armature.data.bones[name]
-        if name in rows and bone.parent is not None and bone.parent.name in rows and bone.use_inherit_rotation:
+        if name not in rows or any(pose[name].lock_rotation):
+            continue
+        if bone.parent is not None and bone.parent.name in rows and bone.use_inherit_rotation:
             rest = np.array(bone.parent.matrix_local.inverted() @ bone.matrix_local)[:3, :3]
             out.append(Folded(name, rows[name], rows[bone.parent.name], rest, name in poled))
     return tuple(out)

@@ -175,6 +175,18 @@ def test_a_knee_with_a_pole_begins_where_ik_finds_every_fold(fresh_scene, iterat
             assert np.abs(off).max() < 2e-3, fold
 
 
+def test_what_begins_as_ik_should_end(character):
+    """Bones of the chain whose parents are known; none whose locks keep it from keys: what is solved is what shows."""
+    leg = character.pose.bones["foot.L"].constraints.new("IK")
+    leg.target, leg.subtarget, leg.use_tail, leg.chain_count = character, "root", False, 2
+    with Puppet(bpy.context, character, ("pelvis", "thigh.L", "shin.L", "thigh.R"), 0.2) as held:
+        assert {bone.name for bone in leading.folded(held)} == {"thigh.L", "shin.L"}
+        character.pose.bones["shin.L"].lock_rotation[1] = True
+        assert [bone.name for bone in leading.folded(held)] == ["thigh.L"]
+        leg.mute = True
+        assert leading.folded(held) == ()
+
+
 def test_a_control_rig_goes_over_to_another_action(puppet):
     """While a reaction fades: to the same walk with the head turned, whose control it is that turns."""
     action = puppet.animation_data.action
