@@ -187,6 +187,15 @@ def test_what_begins_as_ik_should_end(character):
         assert leading.folded(held) == ()
 
 
+def test_a_hinge_alone_is_no_cause(character):
+    leg = character.pose.bones["foot.L"].constraints.new("IK")
+    leg.target, leg.subtarget, leg.use_tail, leg.chain_count = character, "root", False, 2
+    character.pose.bones["shin.L"].lock_ik_y = character.pose.bones["shin.L"].lock_ik_z = True
+    assert leading.locked(character) == {}
+    character.pose.bones["thigh.L"].lock_ik_y = True
+    assert leading.locked(character) == dict.fromkeys(("shin.L", "thigh.L"), ["shin.L", "thigh.L"])
+
+
 def test_a_control_rig_goes_over_to_another_action(puppet):
     """While a reaction fades: to the same walk with the head turned, whose control it is that turns."""
     action = puppet.animation_data.action
