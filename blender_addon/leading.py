@@ -268,8 +268,8 @@ def folded(puppet):
 
 
 def locked(armature):
-    """Bone -> those of its IK chain with axes that IK may not turn, for the bones of all such chains; a hinge at the end
-    of one does no harm."""
+    """Bone -> those of its IK chain with axes that IK may not turn, for the bones of all such chains; a hinge alone, at
+    a chain's end, does no harm."""
     pose, out = armature.pose.bones, {}
     for chain in (_chain(bone, c) for bone in pose for c in bone.constraints):
         held = [name for name in chain if pose[name].lock_ik_x or pose[name].lock_ik_y or pose[name].lock_ik_z]
