@@ -23,7 +23,7 @@ from .errors import SituationError
 
 TRANSITION = {"attack": 0.1, "sustain": 0.1, "relaxation": 2.5, "simulation": 0.15}  # [s], his table 5.5
 ANGLE = 90.0  # [deg] where the files give none
-IMPULSE, GAIN = 8.0, 3.5  # of a blow, where the files give no velocities: the shoulder presets'
+IMPULSE, GAIN = 8.0, 3.25  # of a blow, where the files give no velocities: those of `shoulder_front`
 # Words of column heads and file names -> what the column holds.
 WORDS = {"simulated": "simulated", "simulate": "simulated", "mass": "mass", "masses": "mass",
          "radius": "radius", "radiuses": "radius", "radii": "radius", "angle": "angle", "angles": "angle",

@@ -390,9 +390,9 @@ def test_an_animals_panel_says_what_a_foreleg_gets(fresh_scene, data):
     name = files.open_input(data / "1_game_characters/khronos/Fox.glb").armature
     fox = bpy.data.objects[name]
     holder = fox.parametric_dynamics
-    assert panels_hits._felt(holder) == "8 × 3.5 = 28 N s"  # nobody has looked what kind of figure it is
+    assert panels_hits._felt(holder) == "8 × 3.25 = 26 N s"  # nobody has looked what kind of figure it is
     figures.find_out(bpy.context, fox, {})
-    assert panels_hits._felt(holder) == "8 × 3.5 = 28 N s, 56 on a foreleg"
+    assert panels_hits._felt(holder) == "8 × 3.25 = 26 N s, 52 on a foreleg"
     holder.situation = "chest_front"
     assert panels_hits._felt(holder) == "14 × 3.5 = 49 N s"
     holder.situation, holder.strength = "shoulder_front", "punch"
