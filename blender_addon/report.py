@@ -181,6 +181,7 @@ def _hit(job, blow, given):
     about = {"angular": round(blow.angular, 6)} if blow.hit.angular else {}
     about |= {"origin": [round(float(x), 6) for x in blow.hit.origin]} if blow.origin is not None else {}
     about |= {"striker": list(blow.hit.striker)} if blow.hit.striker is not None else {}
+    about |= {"ground": round(blow.hit.ground, 6)} if blow.hit.ground is not None else {}
     size = float(np.linalg.norm(given))
     return {
         "situation": blow.situation.name,

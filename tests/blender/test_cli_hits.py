@@ -140,8 +140,9 @@ def test_a_point_off_the_centre_twists(run, data, tmp_path):  # noqa: F811
 
 @pytest.mark.one_blender
 def test_striker_twist_and_blast_are_told(run, data, tmp_path):  # noqa: F811
-    facts, _ = facts_of(run, tmp_path, data / KAYKIT_CLIPS, *CHEST, "--striker", 2, 10)
-    assert facts["hit"]["striker"] == [2.0, 10.0, 0.0] and 5.0 < facts["hit"]["impulse"] < 20.0
+    facts, _ = facts_of(run, tmp_path, data / KAYKIT_CLIPS, *CHEST, "--striker", 2, 10, "--ground", -0.25)
+    assert facts["hit"]["striker"] == [2.0, 10.0, 0.0] and facts["hit"]["ground"] == -0.25
+    assert 5.0 < facts["hit"]["impulse"] < 20.0
     facts, _ = facts_of(
         run, tmp_path, data / KAYKIT_CLIPS, *CHEST, "--angular", 8, "--direction", 0, 0, 1, "--gain", 1.5
     )
