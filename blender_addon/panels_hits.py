@@ -45,7 +45,7 @@ def draw(layout, armature):
     column.prop(holder, "end")
     if holder.end == "stay":
         column.prop(holder, "knock_out")
-        _ground(column, holder)
+        _given(column, holder, "ground", "Ground")
     group = armature.parametric_dynamics
     column.prop(group, "then", icon="ACTION")
     if group.then:
@@ -158,23 +158,20 @@ def _repeated(column, armature, holder):
 
 
 def _frame(column, holder):
-    row = column.row(align=True)
-    if holder.automatic_frame:
-        row = row.row(align=True, heading="Frame")
-        row.prop(holder, "automatic_frame")
-    else:
-        row.prop(holder, "frame")
-        row.prop(holder, "automatic_frame", text="", icon="LOOP_BACK")
+    row = _given(column, holder, "frame", "Frame")
     row.operator("parametric_dynamics.use_current_frame", text="", icon="TIME")
 
 
-def _ground(column, holder):
-    row = column.row(align=True)
-    if holder.automatic_ground:
-        row.row(heading="Ground").prop(holder, "automatic_ground")
+def _given(column, holder, name, heading):
+    """A row with what the clip says, or the user's own value and the way back."""
+    row, automatic = column.row(align=True), "automatic_" + name
+    if getattr(holder, automatic):
+        row = row.row(align=True, heading=heading)
+        row.prop(holder, automatic)
     else:
-        row.prop(holder, "ground")
-        row.prop(holder, "automatic_ground", text="", icon="LOOP_BACK")
+        row.prop(holder, name)
+        row.prop(holder, automatic, text="", icon="LOOP_BACK")
+    return row
 
 
 class DYNAMICS_PT_hit(SubPanel, Panel):

@@ -235,12 +235,11 @@ def put_hit(holder, planned):
     """Make a holder say this planned hit."""
     put_situation(holder, planned.situation)
     holder.bone, holder.offset, holder.seed = planned.bone, planned.offset or (0.0, 0.0, 0.0), planned.seed
-    holder.automatic_frame = planned.frame is None
-    if planned.frame is not None:
-        holder.frame = planned.frame
-    holder.automatic_ground = planned.ground is None
-    if planned.ground is not None:
-        holder.ground = planned.ground
+    for name in ("frame", "ground"):
+        value = getattr(planned, name)
+        setattr(holder, "automatic_" + name, value is None)
+        if value is not None:
+            setattr(holder, name, value)
     _put_direction(holder, planned)
     holder.kind = "RADIAL" if planned.origin is not None else "LINEAR" if planned.angular is None else "ANGULAR"
     if planned.origin is not None:

@@ -13,7 +13,6 @@ from .blows import Blow
 from .drive import Stretch
 from .dynamics import centre_of
 from .footing import FIND, Footing
-from .quality.motion import RATE
 from .reference import to_world
 from .rotation import Array
 from .stage import Stage
@@ -36,14 +35,14 @@ class Flight(NamedTuple):
 
 def flights(footing: Footing, blows: Sequence[Blow], end: float) -> list[Flight]:
     """Those in which blows land, of what is simulated up to the end [s]."""
-    times, flies, out = footing.stance.times, footing.stance.flies, []
+    times, flies, h, out = footing.stance.times, footing.stance.flies, footing.stance.h, []
     ends = [blow.start for blow in blows[1:]] + [np.inf]
     for i, (blow, later) in enumerate(zip(blows, ends, strict=True)):
         k = int(np.searchsorted(times, blow.start - 1e-6))
         if k < len(times) and flies[k] and not flies[k:].all():
             lands = float(times[k + int(np.argmin(flies[k:]))])
             moves = min(lands, end) - blow.start
-            whole = blow.start + int(moves * RATE + 1e-6) / RATE  # sub-steps are parts of this
+            whole = blow.start + int(moves / h + 1e-6) * h  # sub-steps are parts of this
             if (seen := min(whole, later)) > blow.start + 1e-6:
                 out.append(Flight(i, blow.start, lands, seen, moves / (seen - blow.start)))
     return out

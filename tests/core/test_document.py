@@ -67,6 +67,8 @@ def test_a_folder_of_his_files_is_one_situation(tmp_path):
     assert (found.drive, found.hit, found.direction) == ("velocities", ("upper_arm.L",), (0.0, -1.0, 0.0))
     e = found.envelope
     assert (e.attack, e.sustain, e.relaxation, e.simulation, e.mode) == (0.1, 0.1, 2.5, 0.15, "hold")
+    ours = situation.named("shoulder_front")
+    assert (found.impulse, found.gain) == (ours.impulse, ours.gain)  # for weight and balance, which he doesn't know
     path = tmp_path / "kept.toml"
     path.write_text(situation.dump(found), encoding="utf-8")
     assert situation.load(path) == found
