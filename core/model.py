@@ -2,9 +2,10 @@
 
 A joint is a constant motion subspace in its body's frame and nothing else: no columns is a prescribed (or fixed)
 joint, one a revolute or prismatic joint, three a spherical or planar one, six a free base.  (A universal joint is two
-revolute ones with a massless body between.)  The state of every joint is
-its body's full pose and twist relative to the parent, so a joint may change from prescribed to dynamic and back
-over time by changing the model, with the state left as it is.
+revolute ones with a massless body between.  Two turning axes in one joint would both turn with the body, as no cross's
+do: `simulate` keeps such a joint from turning about the third, off the clip, which does not keep its energy.)
+The state of every joint is its body's full pose and twist relative to the parent, so a joint may change from prescribed
+to dynamic and back over time by changing the model, with the state left as it is.
 """
 
 from collections.abc import Sequence
@@ -155,8 +156,15 @@ class Model:
 
     @cached_property
     def partial(self) -> np.ndarray:
-        """Bodies whose joints have one or two degrees of freedom."""
-        return np.array([i for i, joint in enumerate(self.joints) if 0 < len(joint) < 3], dtype=int)
+        """Bodies whose joints move, but turn about fewer than three axes."""
+        turns = [np.linalg.matrix_rank(joint[:, :3]) if len(joint) else 3 for joint in self.joints]
+        return np.flatnonzero(np.array(turns) < 3)
+
+    @cached_property
+    def across(self) -> Array:
+        """(m, 3, 3) projectors on the turns that the joints of these bodies cannot make, whatever they travel by."""
+        axes = [self.joints[i][:, :3].T for i in self.partial.tolist()]
+        return np.eye(3) - np.array([A @ np.linalg.pinv(A) for A in axes]).reshape(-1, 3, 3)
 
     @cached_property
     def sliding(self) -> slice:

@@ -112,7 +112,7 @@ def step(
     if run.state.twist.ndim > 2:
         run = in_lanes(run)
     k, state = run.k, run.state
-    held = run.band if k % refresh else None
+    held = run.band if k % refresh and run.band and run.band[1].fits(model) else None
     kin = held[0] if held else kinematics(model, state)
     now, load = moment(model, reference, forces, gravity, run, kin)
     try:
@@ -174,8 +174,8 @@ def _return(e: Array, e_dot: Array, h: float) -> Array:
 
 
 def _led(model: Model, run: Run, now: Step, length: float) -> tuple[Array, Array] | None:
-    """(n, 6, 6) the model's `residual`, and (2, ..., m, 3) how far off the clip its joints with one or two rotational
-    axes are across them after a step of a length [s], as a rotation vector, and how fast that changes.
+    """(n, 6, 6) the model's `residual`, and (2, ..., m, 3) how far off the clip its joints that turn about fewer than
+    three axes are across them after a step of a length [s], as a rotation vector, and how fast that changes.
 
     What is left of it where joints lost axes returns as all that is prescribed.
     """
@@ -184,21 +184,20 @@ def _led(model: Model, run: Run, now: Step, length: float) -> tuple[Array, Array
     if run.led is not None and np.array_equal(run.led[0], model.residual):
         e, rate = run.led[1]
     else:
-        across = model.residual[model.partial][:, :3, :3]
         off = now.e[..., :3], apply(now.rate, now.e_dot[..., :3])
-        e, rate = (apply(across, v.take(model.partial, axis=-2)) for v in off)
+        e, rate = (apply(model.across, v.take(model.partial, axis=-2)) for v in off)
     rate = rate - now.h * _return(e, rate, now.h)
     return model.residual, np.stack((e + length * rate, rate))
 
 
 def _on_axes(model: Model, clip: Array, rotation: Array, led: tuple[Array, Array] | None) -> Array:
-    """Keep joints with one or two rotational axes on them: off the clip across the axes they are as far as they are
-    led, what else drifts there is taken out."""
+    """Keep joints that turn about fewer than three axes on them: off the clip across the axes they are as far as they
+    are led, what else drifts there is taken out."""
     if led is None:
         return rotation
-    partial, across = model.partial, model.residual[model.partial][:, :3, :3]
+    partial = model.partial
     e = log(multiply(conjugate(clip[partial]), rotation[..., partial, :]))
     rotation = rotation.copy()
-    kept = e - apply(across, e) + led[1][0]
+    kept = e - apply(model.across, e) + led[1][0]
     rotation[..., partial, :] = multiply(np.broadcast_to(clip[partial], kept.shape[:-1] + (4,)), exp(kept))
     return rotation

@@ -76,17 +76,24 @@ class Factor:
     """The equations of motion of one moment, kept for several: Armstrong & Green's slow band (1985, section 4).
 
     inverse: (..., nv, nv) of the inertia with impedances.  bias: (..., nv) velocity products, gravity, external forces.
+    body: (nv,), axis: (nv, 6) of the degrees of freedom that it is for, as in `Model`.
     """
 
     inverse: Array
     bias: Array
+    body: np.ndarray
+    axis: Array
 
     @classmethod
     def of(cls, model: Model, kin: Kinematics, load: Load) -> "Factor":
         """Factor the equations of this moment."""
         H, C = equations(model, kin, load)
         inverse: Any = np.linalg.inv(H)
-        return cls(inverse, C)
+        return cls(inverse, C, model.dof_body, model.dof_axis)
+
+    def fits(self, model: Model) -> bool:
+        """Whether these are the joints of a model: they may change between two moments."""
+        return np.array_equal(self.body, model.dof_body) and np.array_equal(self.axis, model.dof_axis)
 
     def forward(self, model: Model, load: Load) -> Array:
         """Accelerations (..., nv) for the joint forces of a later moment."""

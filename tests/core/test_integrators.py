@@ -10,7 +10,7 @@ from core.dynamics import balance, forward_tree, kinematics
 from core.errors import SimulationError
 from core.forces import Guide, Limit, Muscle, Pulse, Swift, WorldSpring
 from core.integrators import FEHLBERG, FOURTH, METHODS, adaptive, dexp_inverse, integrate, of_model
-from core.model import FIXED, FREE, SPHERICAL, Model, State, prismatic, revolute
+from core.model import FIXED, FREE, SPHERICAL, Model, State, planar, prismatic, revolute
 from core.rotation import angle, conjugate, exp, from_matrix, log, multiply
 from core.simulate import Run, simulate
 from core.spatial import inertia
@@ -85,6 +85,34 @@ def test_order_of_the_default_step(rng, root, stiff, lengths):
 
     errors = [distance(default(k), end) for k in (165, 330, 660)]
     print(f"default step: orders {orders(errors).round(2)}, errors {errors[0]:.1e} .. {errors[-1]:.1e}")
+    assert orders(errors)[-1] == pytest.approx(2.0, abs=0.2)
+
+
+@pytest.mark.parametrize("kind", ["hinges", "universal", "planar", "screw"])
+def test_order_of_the_default_step_with_joints_of_few_axes(rng, kind):
+    """Poses against Fehlberg's in fine steps; a universal joint is two hinges with a massless body between."""
+    plain = chain(rng, 4)
+    joints = {
+        "hinges": [revolute(axis) for axis in rng.normal(size=(4, 3))],
+        "universal": [revolute(np.eye(3)[i % 2]) for i in range(4)],
+        "planar": [planar(normal) for normal in rng.normal(size=(4, 3))],
+        "screw": [revolute(axis) + 0.1 * prismatic(axis) for axis in rng.normal(size=(4, 3))],
+    }[kind]
+    body, start = plain.inertia.copy(), tumbling(rng, plain)
+    if kind == "universal":
+        body[::2] = 0.0
+    model = Model(plain.names, plain.parent, tuple(joints), body)
+    start = State(start.rotation, start.position, model.expand(3.0 * rng.normal(size=model.nv)))
+    law = of_model(model, GRAVITY)
+    end, before = run("fehlberg", start, DURATION, 300, law), law(start, 0.0)
+
+    def default(steps):
+        h = DURATION / steps
+        early = State(start.rotation, start.position, start.twist - 0.5 * h * before)
+        return last(simulate(model, still(start, h, steps), [], GRAVITY, Run(0, early, acceleration=before))).state
+
+    errors = [distance(replace(default(k), twist=end.twist), end) for k in (80, 160, 320)]
+    print(f"default step, {kind}: orders {orders(errors).round(2)}, errors {errors[0]:.1e} .. {errors[-1]:.1e}")
     assert orders(errors)[-1] == pytest.approx(2.0, abs=0.2)
 
 
