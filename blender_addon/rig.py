@@ -5,6 +5,7 @@ import re
 import numpy as np
 
 from ..core.errors import CoreError
+from ..core.polyhedron import moments
 from ..core.rotation import from_matrix, orthonormal
 from ..core.skeleton import Skeleton, Skin
 from . import envelopes
@@ -95,8 +96,8 @@ def _skin(objects, armature, index):
         if part is not None:
             kept, vertices, triangles = part
             vertices = vertices @ placement[:3, :3].T + placement[:3, 3]
-            if np.linalg.det(placement[:3, :3]) < 0.0:
-                triangles = triangles[:, ::-1]  # a mirror turns faces in
+            if moments(vertices[triangles] - vertices.mean(axis=0))[0] < 0.0:
+                triangles = triangles[:, ::-1]  # faces look in: mirrored, or modelled so
             if skinned:
                 moved = _moved(mesh_object, armature, deforming, kept, vertices)
             else:

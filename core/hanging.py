@@ -14,7 +14,7 @@ import numpy as np
 
 from .actor import Actor
 from .blows import Hit
-from .drive import drive, joined
+from .drive import Watch, drive, joined
 from .dynamics import forward
 from .forces import Force, Muscle, weight
 from .forces.world import motions
@@ -111,15 +111,20 @@ class Hanging(Stage):
         return state
 
 
-def hang(stage: Stage, clip: Clip, deviation: Deviation) -> Generator[float, None, Hung | None]:
-    """Simulate the arms on what a stage's simulation holds, to the end; None where no arm hangs."""
+def hang(
+    stage: Stage, clip: Clip, deviation: Deviation, watch: Watch | None = None
+) -> Generator[float, None, Hung | None]:
+    """Simulate the arms on what a stage's simulation holds, to the end; None where no arm hangs.
+
+    watch: sees every stretch, as `react`'s does.
+    """
     if not stage.hanging.any():
         return None
     hits = [(blow.situation, blow.hit) for blow in stage.blows]
     stage = Hanging(stage.actor, clip, hits, stage.user, stage.hanging, deviation, stage.tense)
     end = max(blow.end for blow in stage.blows)
     pace = Pace.returning(stage.blows, stage.finer)
-    parts = yield from drive(stage, end, pace, forward, lambda *_: False)
+    parts = yield from drive(stage, end, pace, forward, lambda *_: False, watch)
     turns = [log(multiply(conjugate(part.reference.rotation), _rotations(part.runs))) for part in parts]
     times = joined([part.reference.times for part in parts])
     turn = unwound(joined(turns)) * smooth((end - times) / CLOSES)[:, None, None]

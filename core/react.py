@@ -60,7 +60,7 @@ def react(
     for k, stage in enumerate(stages):
         reaction = yield from portion(_solve(stage, watch), k * part, 0.5 * part if stage.holds else part)
         if stage.holds:
-            steps = hang(stage, clip, reaction.deviation)
+            steps = hang(stage, clip, reaction.deviation, watch)
             hung = yield from portion(steps, (k + 0.5) * part, 0.5 * part)
             reaction = replace(reaction, hung=hung, moving=reaction.moving | (hung is not None and hung.bodies))
         made.append(reaction)

@@ -65,7 +65,8 @@ def capsule(axis: Array, radius: float, density: float = DENSITY) -> Solid:
     if axis.shape != (3,) or not np.isfinite(length):
         raise ValueError(f"capsule: expected an axis of (3,) finite numbers, got {axis.tolist()}")
     volume, (axial, transverse) = polyhedron.capsule(length, radius)
-    outer = np.outer(axis, axis) / max(length, 1e-300) ** 2
+    along = axis / (length or 1.0)  # without a length it is a ball, for which no axis counts
+    outer = np.outer(along, along)
     return Solid(density * volume, 0.5 * axis, density * (axial * outer + transverse * (np.eye(3) - outer)))
 
 

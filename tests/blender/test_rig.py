@@ -263,10 +263,13 @@ def test_the_bones_that_move_a_mesh_are_those_that_blender_lets(fresh_scene, gro
     assert len(set(share.round(3))) > 1
 
 
-def test_a_mirrored_part_has_its_faces_outward(fresh_scene):
+@pytest.mark.parametrize("scale", [-1, 1], ids=["mirrored", "inside out"])
+def test_a_part_has_its_faces_outward(fresh_scene, scale):
     armature, part = two_bones(), cube()
     part.parent, part.parent_type, part.parent_bone = armature, "BONE", "b"
-    part.scale = (-1, 1, 1)
+    part.scale = (scale, 1, 1)
+    if scale > 0:
+        part.data.flip_normals()
     bpy.context.view_layer.update()
     skin = rig.read(bpy.context, armature).skin
     a, b, c = np.moveaxis(skin.vertices[skin.triangles], 1, 0)

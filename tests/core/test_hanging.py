@@ -7,6 +7,7 @@ import pytest
 
 from core import joint_limits, links
 from core.blend import of_reaction
+from core.diagnosis import Log
 from core.forces.limit import torque_function
 from core.hanging import hang
 from core.pose import Envelope
@@ -32,14 +33,32 @@ def told(name, multiplier=1.0):
 
 
 @pytest.fixture(scope="module")
-def held(actor, clip):
-    return run(react(actor, clip, told("shoulder_inside"), Hit(25.0)))
+def watched(actor, clip):
+    """A reaction and its log."""
+    log = Log()
+    return run(react(actor, clip, told("shoulder_inside"), Hit(25.0), watch=log)), log
+
+
+@pytest.fixture(scope="module")
+def held(watched):
+    return watched[0]
 
 
 def hangs(reaction):
     """Roles of what hangs."""
     turned = np.abs(reaction.hung.turn).max(axis=(0, 2)) > 0.0
     return {reaction.actor.roles[i] for i in np.flatnonzero(turned)}
+
+
+def test_the_log_has_what_turned_the_arms_that_hang(watched):
+    """To the end, in which the pose they hang on is long held: their own weight, and what muscles have of it."""
+    reaction, log = watched
+    arms = {reaction.actor.names[i] for i in np.flatnonzero(reaction.hung.bodies)}
+    rows = [row for row in log.rows() if row[1] in arms]
+    assert {bone for _, bone, _, _ in rows} == arms
+    assert max(time for time, *_ in rows) > reaction.blows[0].end - 0.1
+    assert all(abs(sum(parts) - whole) < 1e-6 * max(whole, 1.0) for _, _, whole, parts in rows[::31])
+    assert all(max(abs(parts[log.causes.index(cause)]) for *_, parts in rows) > 1.0 for cause in ("Muscle", "gravity"))
 
 
 def test_without_velocities_nothing_moves(actor, clip):

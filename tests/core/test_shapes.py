@@ -85,6 +85,12 @@ def test_a_fine_mesh_of_a_ball_approaches_the_ellipsoid():
     np.testing.assert_allclose(got.inertia, want.inertia, atol=5e-3 * np.trace(want.inertia))
 
 
+def test_a_capsule_without_a_length_is_a_ball():
+    got, want = shapes.capsule(np.zeros(3), 0.2), shapes.ellipsoid([0.2] * 3)
+    assert got.mass == pytest.approx(want.mass)
+    np.testing.assert_allclose(got.inertia, want.inertia, rtol=1e-12, atol=1e-15)
+
+
 def test_two_halves_make_the_whole():
     whole = shapes.box([0.4, 0.1, 0.2])
     half = shapes.box([0.2, 0.1, 0.2])
