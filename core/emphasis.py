@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import joint_limits, tuning
+from . import tuning
 from .actor import Actor
 from .blows import Blow
-from .hinges import Hinges, bend
-from .ranges import Ranges
+from .forces import SwingTwist
+from .hinges import Hinges
+from .joint_limits import Ends
 from .roles import base_role
-from .rotation import Array, to_matrix
+from .rotation import Array
 from .support import smooth
 
 TRUNK = ("spine", "neck", "head", "jaw")
@@ -92,17 +93,12 @@ class Room:
     high: Array
 
     @classmethod
-    def of(cls, actor: Actor, moving: np.ndarray, inertia: Array, hinges: Hinges, clip: tuple[Array, Array],
-           said: Ranges) -> "Room":  # fmt: skip
-        """clip: world poses (T, n, 4), (T, n, 3) of the bodies.  The rest as in `joint_limits.ends`."""
-        R, p = to_matrix(clip[0]), clip[1]
-        limit = joint_limits.ends(actor, moving, inertia, hinges, said).about(bend(actor, hinges, R, p))
-        count = len(hinges.bodies)
-        cone = np.full(len(moving), np.inf)
-        cones = limit.bodies[: len(limit.bodies) - count]
-        cone[cones] = limit.high[0, : len(cones)]
-        balls = joint_limits.balls(actor, moving, inertia, said)
-        low, high = limit.low[:, len(cones) :], limit.high[:, len(cones) :]
+    def of(cls, ends: Ends, balls: SwingTwist | None, hinges: Hinges, flexion: Array, n: int) -> "Room":
+        """Of the limits that n bodies have; flexion: (T, m) of the clip's hinges."""
+        limit, count = ends.about(flexion), len(ends.half)
+        cone = np.full(n, np.inf)
+        cone[ends.bodies[:count]] = ends.half
+        low, high = limit.low[:, count:], limit.high[:, count:]
         if balls is None:
             return cls(cone, np.zeros(0, dtype=int), np.zeros((0, 3, 3)), hinges, low, high)
         scaled = balls.frame / np.concatenate((balls.twist[:, 1:], balls.swing), axis=1)[..., None]

@@ -17,24 +17,39 @@ from .tuning import in_a_row
 # all other joints: what follows brakes long before its end.
 BALLS, TAUT, SOFT = 0.33, 0.05, 0.25
 LIMIT_FREQUENCY, LIMIT_RATIO = 8.0, 1.2
-BALL_RATIO = 2.0  # of shoulders and hips: a fifth of a limb's speed comes back from their ends, with 1.2 a third
+DEAD_RATIO = 2.0  # of shoulders, hips and poses that are held: a fifth of a speed comes back, with 1.2 a third
 STOP_FREQUENCY = 16.0  # of ends that a rig's author sets: Blender cuts off what goes beyond
 UNBOUNDED = (-30.0, 30.0)  # [rad]: no joint ever gets there
 
 
-def cones(actor: Actor, moving: np.ndarray, said: Ranges, wide: float = 1.0) -> dict[int, float]:
+def cones(
+    actor: Actor, moving: np.ndarray, said: Ranges, wide: float = 1.0, speeds: Array | None = None
+) -> dict[int, float]:
     """Body -> how far it may turn all round the clip's pose [deg].
 
     moving: (n,) bool; the spines among them share the trunk's.  said: a situation's.  wide: factor on the rest.
+    speeds: as in `ends`.
     """
-    spine = max(sum(base_role(actor.roles[i]) == "spine" for i in np.flatnonzero(moving)), 1)
-    usual = {**CONE, "spine": TRUNK_RANGE / spine}
+    spines = np.array([base_role(role) == "spine" for role in actor.roles])
+    parts = np.where(spines, _parts(spines & moving, speeds), 1.0)
+    usual = {**CONE, "spine": TRUNK_RANGE}
     out = {}
     for i, role in enumerate(actor.roles):
         if base_role(role) in usual and not _settled(actor, i, said):
             told = own(said, role)
-            out[i] = wide * usual[base_role(role)] if told is None else told[0] / (spine if "spine" in role else 1)
+            out[i] = parts[i] * (wide * usual[base_role(role)] if told is None else told[0])
     return out
+
+
+def _parts(sharing: np.ndarray, speeds: Array | None) -> Array:
+    """(n,) parts of a range that bodies (n,) bool share: alike, or as fast as they start, where one that starts with
+    nothing counts as the slowest.  The others have what one of them has on the mean."""
+    mean = 1.0 / max(int(sharing.sum()), 1)
+    fast = np.zeros(len(sharing)) if speeds is None else np.where(sharing, speeds, 0.0)
+    if not fast.any():
+        return np.full(len(sharing), mean)
+    fast = np.maximum(fast, fast[fast > 0.0].min())
+    return np.where(sharing, fast / fast[sharing].sum(), mean)
 
 
 def _settled(actor: Actor, body: int, said: Ranges) -> bool:
@@ -79,14 +94,16 @@ def ends(
     said: Ranges,
     wide: float = 1.0,
     ease: Array | float = 1.0,
+    speeds: Array | None = None,
 ) -> Ends:
     """Cones and hinges of the bodies that move.  A neck of several bones has the range of one, and its stiffness, as a
     trunk has.
 
-    said: a situation's ranges.  wide: factor on the usual cones.  ease: (n,) `dynamics.eases`.  Shoulders and hips have
-    their own, see `balls`.
+    said: a situation's ranges.  wide: factor on the usual cones.  ease: (n,) `dynamics.eases`.  speeds: (n,) with
+    which joints start whose pose is held: a trunk turns most where it is told to, and ends give little of it back.
+    Shoulders and hips have their own, see `balls`.
     """
-    cone = cones(actor, moving, said, wide)
+    cone = cones(actor, moving, said, wide, speeds)
     hinged = set(hinges.bodies.tolist())
     round_ = [int(i) for i in np.flatnonzero(moving) if i not in hinged and i in cone]
     row = np.where([base_role(role) == "neck" for role in actor.roles], in_a_row(actor.roles), 1.0)
@@ -96,7 +113,8 @@ def ends(
     bodies = np.array([*round_, *hinges.bodies], dtype=int)
     axis = np.concatenate((np.zeros((len(round_), 3)), hinges.axis))
     soft = np.array([TAUT if base_role(actor.roles[i]) in ("neck", "head") else SOFT for i in bodies])
-    spring = _limit_spring(inertia, bodies, row[bodies] * _mean(inertia[bodies]), ease)
+    ratio = LIMIT_RATIO if speeds is None else DEAD_RATIO
+    spring = _limit_spring(inertia, bodies, row[bodies] * _mean(inertia[bodies]), ease, ratio)
     half = np.radians([cone[i] / row[i] for i in round_])
     return Ends(bodies, axis, half, ranges, soft, spring)
 
@@ -126,7 +144,7 @@ def balls(
     about = np.einsum("mai,mij,maj->ma", frame, inertia[bodies][:, :3, :3], frame)
     size = np.stack((0.5 * (about[:, 1] + about[:, 2]), about[:, 0]), axis=1)
     twist = ranges[:, [2, 2]] * [-1.0, 1.0]
-    spring = _limit_spring(inertia, np.array(bodies), size, ease, BALL_RATIO)
+    spring = _limit_spring(inertia, np.array(bodies), size, ease, DEAD_RATIO)
     return SwingTwist(np.array(bodies), frame, ranges[:, :2], twist, BALLS, *spring)
 
 

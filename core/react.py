@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import emphasis, flight, tuning
+from . import emphasis, flight, hinges, tuning
 from .actor import Actor
 from .blows import Hit, episodes, shown
 from .curve import later
@@ -20,7 +20,7 @@ from .pace import ASLEEP, FRESH, Pace
 from .progress import portion
 from .reaction import Reaction, together
 from .reference import to_world
-from .rotation import Array, conjugate, log, multiply, unwound
+from .rotation import Array, conjugate, log, multiply, to_matrix, unwound
 from .simulate import Forward
 from .situation import Situation
 from .skeleton import Clip
@@ -146,6 +146,7 @@ def _emphasised(stage: Stage, parts: list[Stretch], times: Array, turn: Array) -
     if factor is None:
         return turn
     rotation, position = (joined([getattr(part.reference, n) for part in parts]) for n in ("rotation", "position"))
-    clip = to_world(stage.model, rotation, position)
-    room = emphasis.Room.of(stage.actor, stage.moving, stage.inertia, stage.hinges, clip, stage.situation.ranges)
+    q, p = to_world(stage.model, rotation, position)
+    flexion = hinges.bend(stage.actor, stage.hinges, to_matrix(q), p)
+    room = emphasis.Room.of(stage.ends, stage.balls, stage.hinges, flexion, stage.model.n)
     return emphasis.scaled(turn, factor, room)

@@ -236,7 +236,14 @@ class Stage:
     def ends(self) -> joint_limits.Ends:
         """Ranges of hinges and cones."""
         said = self.situation.ranges
-        return joint_limits.ends(self.actor, self.moving, self.inertia, self.hinges, said, ease=self.ease)
+        speeds = self._speeds() if self.posed else None
+        return joint_limits.ends(
+            self.actor, self.moving, self.inertia, self.hinges, said, ease=self.ease, speeds=speeds
+        )
+
+    def _speeds(self) -> Array:
+        """(n,) the fastest that a blow tells each joint [deg/s]."""
+        return np.max([[abs(one.velocity * one.multiplier) for one in own] for own in self.said], axis=0)
 
     @cached_property
     def balls(self) -> SwingTwist | None:

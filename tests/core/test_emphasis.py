@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core import emphasis, hinges, ranges
+from core import emphasis, hinges, joint_limits, ranges
 from core.blows import land
 from core.pose import Envelope
 from core.progress import run
@@ -121,7 +121,8 @@ def test_no_gain_leaves_the_range(rng):
     moving = np.ones(len(actor.names), dtype=bool)
     inertia = np.tile(np.eye(6), (len(moving), 1, 1))
     found = hinges.find(actor, moving, to_matrix(q), p)
-    room = emphasis.Room.of(actor, moving, inertia, found, (q, p), {})
+    limits = joint_limits.ends(actor, moving, inertia, found, {}), joint_limits.balls(actor, moving, inertia, {})
+    room = emphasis.Room.of(*limits, found, hinges.bend(actor, found, to_matrix(q), p), len(moving))
     neck, arm, elbow = (actor.names.index(bone) for bone in ("neck", "upper_arm.L", "forearm.L"))
     turn = 0.05 * rng.normal(size=(40, len(moving), 3))
     turn[:, neck] *= np.radians(21.0) / np.linalg.norm(turn[:, neck], axis=-1, keepdims=True)

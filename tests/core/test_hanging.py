@@ -171,6 +171,28 @@ def test_a_trunk_of_which_some_bones_move_shares_its_whole_range_among_them(acto
     one[spines[0]] = True
     whole = sum(joint_limits.cones(actor, every, {})[i] for i in spines)
     assert len(spines) > 1 and joint_limits.cones(actor, one, {})[spines[0]] == pytest.approx(whole)
+    speeds = np.zeros(len(actor.names))
+    speeds[spines[:2]] = 600.0, 300.0  # one that is told nothing counts as the slowest
+    parts = [joint_limits.cones(actor, every, {}, speeds=speeds)[i] / whole for i in spines]
+    assert parts == pytest.approx(np.array([2.0, *[1.0] * (len(spines) - 1)]) / (len(spines) + 1))
+
+
+def test_a_held_trunk_turns_most_where_it_is_told_to(actor, clip):
+    """The document's lowest spine starts twice as fast as the others: ends that are alike stopped all of them alike."""
+    spines = [actor.first(f"spine.{k}") for k in (1, 2, 3)]
+    spines = [i for i in spines if i >= 0]
+    for situation, parts in ((told("shoulder_front"), (2.0, 1.0, 1.0)), (named("shoulder_front"), (1.0, 1.0, 1.0))):
+        ends = Stage(actor, clip, [(situation, Hit(25.0))], {}, {}).ends
+        half = ends.half[[ends.bodies.tolist().index(i) for i in spines]]
+        assert half / half[-1] == pytest.approx(parts[: len(spines)])
+
+
+def test_a_held_pose_keeps_most_of_the_way_to_its_ends(actor, clip):
+    """What the document holds is where his bones arrive: ends take less than a third of it back."""
+    reaction = run(react(actor, clip, told("chest_front"), Hit(25.0)))
+    turns = np.linalg.norm(reaction.turn[:, [i for i, r in enumerate(actor.roles) if "spine" in r]], axis=-1)
+    assert (turns.max(axis=0) > np.radians(5.0)).all()
+    assert (turns[-1] > 0.65 * turns.max(axis=0)).all()
 
 
 @pytest.mark.parametrize("speed", [150.0, 400.0])
