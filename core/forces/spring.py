@@ -1,16 +1,16 @@
 """Springs and dampers per axis, linear or exponential, with ceiling and release, to a pose of the clip or of rest."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..dynamics import Load
+from ..dynamics import Kinematics, Load
 from ..model import Model
 from ..reference import Reference
 from ..rotation import Array, conjugate, log, multiply, vector
 from ..spatial import apply
 from .step import Step, Swift, log_rate, table
-from .world import Track, to_point
+from .world import Track, motions, to_point
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class PointSpring:
     @classmethod
     def of_clip(cls, model: Model, reference: Reference, bodies: np.ndarray, points: Array, law: Law) -> "PointSpring":
         """To the clip's own motion of the points."""
-        return cls(bodies, points, law, Track.of_clip(model, reference, bodies, points))
+        return cls(bodies, points, law, _followed(model, reference, bodies, points))
 
     def add(self, load: Load, step: Step) -> None:
         """Force and impedance at the point, moved to the shared frame."""
@@ -157,7 +157,8 @@ class PointSpring:
         x = kin.p[..., self.bodies, :] + apply(R, self.points)
         J = to_point(x)[..., 3:, :]
         d = x + kin.origin[..., None, :] - self.track.position[k]
-        rate = apply(J, kin.V[..., self.bodies, :]) - self.track.twist[k, :, 3:]
+        rate = apply(J, _arriving(step.model, kin, step.passing, step.h)[..., self.bodies, :])
+        rate = rate - self.track.twist[k, :, 3:]
         f, z = self.law(k, step.h, apply(back, d), apply(back, rate))
         Z = R @ (z[..., :, None] * back)
         f = apply(R, f) + apply(Z, self.track.acceleration[k, :, 3:])
@@ -179,19 +180,36 @@ class OrientationSpring:
     @classmethod
     def of_clip(cls, model: Model, reference: Reference, bodies: np.ndarray, law: Law) -> "OrientationSpring":
         """To the clip's own orientations."""
-        return cls(bodies, law, Track.of_clip(model, reference, bodies, np.zeros((len(bodies), 3))))
+        return cls(bodies, law, _followed(model, reference, bodies, np.zeros((len(bodies), 3))))
 
     def add(self, load: Load, step: Step) -> None:
         """Torque and angular impedance on the bodies."""
         k, R = step.k, step.kin.R[..., self.bodies, :, :]
         back = R.swapaxes(-1, -2)
         e = vector(self.track.R[k].swapaxes(-1, -2) @ R)
-        w = apply(back, step.kin.V[..., self.bodies, :3] - self.track.twist[k, :, :3])
+        arriving = _arriving(step.model, step.kin, step.passing, step.h)[..., self.bodies, :3]
+        w = apply(back, arriving - self.track.twist[k, :, :3])
         torque, Z = turned(self.law, step, e, w)
         wrench, full = np.zeros(e.shape[:-1] + (6,)), np.zeros(e.shape[:-1] + (6, 6))
         full[..., :3, :3] = R @ Z @ back
         wrench[..., :3] = apply(R, torque) + apply(full[..., :3, :3], self.track.acceleration[k, :, :3])
         add_wrenches(load, step, self.bodies, wrench, full)
+
+
+def _arriving(model: Model, kin: Kinematics, passing: Kinematics, h: Array | float) -> Array:
+    """(..., n, 6) velocities of bodies on arrival, shared frame, less what they gain by the turning of joints' axes in
+    half a step of h [s]: a pose's axes have turned already, and accelerations, to which an impedance answers, have it
+    once more."""
+    return kin.V - 0.5 * h * model.outward(passing.c)
+
+
+def _followed(model: Model, reference: Reference, bodies: np.ndarray, points: Array) -> Track:
+    """How points (m, 3) of bodies (m,) move in the clip, `_arriving` as those that follow them."""
+    kin, passing = motions(model, reference)
+    track = Track.of_clip(model, reference, bodies, points, (kin, passing))
+    at = to_point(kin.p[:, bodies] + apply(kin.R[:, bodies], points))
+    arriving = _arriving(model, kin, passing, reference.kicks[:, None, None])
+    return replace(track, twist=apply(at, arriving[:, bodies]))
 
 
 def add_wrenches(load: Load, step: Step, bodies: np.ndarray, wrench: Array, Z: Array | None = None) -> None:
