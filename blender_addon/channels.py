@@ -49,8 +49,25 @@ class Channels:
         parts = (self, *others)
         return replace(self, **{name: np.concatenate([getattr(p, name) for p in parts]) for name in self._timed()})
 
+    def jumps(self, a: Array, b: Array) -> np.ndarray:
+        """(K, 1 + n) whether the rotation of object and bones jumps from rows a (K,) to rows b: an angle by more than
+        half a turn, a quaternion to its negative, so that what is shown alike lies apart."""
+        own = [(self.object_mode, self.object_rotation)]
+        for i, mode in enumerate(self.modes):
+            own.append((mode, getattr(self, rotation_property(mode).removeprefix("rotation_"))[:, i]))
+        return np.stack([_jumps(mode, values[a], values[b]) for mode, values in own], axis=-1)
+
     def _timed(self) -> list[str]:
         return [f.name for f in fields(self) if isinstance(getattr(self, f.name), np.ndarray)]
+
+
+def _jumps(mode: str, a: Array, b: Array) -> np.ndarray:
+    """(K,) of the values (K, w) that a rotation mode puts in force."""
+    if mode == "QUATERNION":
+        return np.sum(a * b, axis=-1) < 0.0
+    turned = np.abs(a - b)[..., : 1 if mode == "AXIS_ANGLE" else 3] > np.pi
+    flipped = mode == "AXIS_ANGLE" and np.sum(a[..., 1:] * b[..., 1:], axis=-1) < 0.0
+    return np.any(turned, axis=-1) | flipped
 
 
 def mix(name: str, a: Array, b: Array, part: Any) -> Array:

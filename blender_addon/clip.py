@@ -1,7 +1,10 @@
 """The clip as Blender shows it: a rig's motion read into `core.skeleton.Clip` and its pose channels."""
 
+from dataclasses import replace
+
 import numpy as np
 
+from ..core.between import steadied
 from ..core.errors import ClipError
 from ..core.progress import run
 from ..core.skeleton import Clip
@@ -28,6 +31,7 @@ __all__ = [
     "sample_curves",
     "sample_scene",
     "shortcut",
+    "steady",
     "stored_channels",
     "to_clip",
     "turns",
@@ -105,6 +109,21 @@ def _object_scale(name, world):
         )
         warnings.append(text.format(name))
     return float(scale[0]), tuple(warnings)
+
+
+def steady(clip, channels):
+    """The clip without what keys that jump do between whole frames, which is told in a warning."""
+    clip, whirls = steadied(clip, channels.jumps)
+    if not whirls:
+        return clip
+    bone, frame = whirls[0]
+    text = (
+        "Keys of {} jump by a turn between frames {:g} and {:g}{}: the reaction goes by whole frames there. "
+        "Use Key > Discontinuity (Euler) Filter in the Graph Editor, or for quaternions Pose > Flip Quats."
+    )
+    who = "bone '{}'".format(channels.names[bone]) if bone >= 0 else "the armature object"
+    more = " and {} times more".format(len(whirls) - 1) if len(whirls) > 1 else ""
+    return replace(clip, warnings=(*clip.warnings, text.format(who, frame, frame + 1.0, more)))
 
 
 def stretched(armature, channels, able):

@@ -236,9 +236,11 @@ def _stretched(armature, body, channels):
 def _clip(context, armature, body, keys, even, found, falls):
     """A generator: as `clip.reading_on`, at these frames, and of the body that moves; a body on the floor has no use
     for a clip that goes on."""
-    where = context, armature, body.whole, np.unique(np.concatenate((keys, even)))
+    whole = np.arange(np.floor(even[0]), keys[0])  # before the hit, too: `clips.steady` goes by them
+    where = context, armature, body.whole, np.unique(np.concatenate((keys, even, whole)))
     steps = clips.reading(*where) if falls else clips.reading_on(*where, found)
     clip, channels, *goes_on = yield from portion(steps, 0.0, 0.7)
+    clip = clips.steady(clip, channels)
     if body.controlled:
         clip = body.of(clip)
         yield from portion(body.seek(context, armature, keys, channels, clip.position), 0.7, 0.3)

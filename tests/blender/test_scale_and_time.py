@@ -152,3 +152,39 @@ def test_strips(demo, change):
         strip.frame_start_ui = -20.0
         strip.repeat = 3.0
     assert react(demo) > 20.0
+
+
+@pytest.mark.parametrize("mode", ("XYZ", "QUATERNION"))
+def test_keys_that_jump_by_a_turn_between_frames(demo, mode, capfd):
+    """At whole frames such a clip is what it was, so its reaction is that of one without the jump."""
+    bone, prop = demo.pose.bones["upper_arm.L"], "rotation_" + ("euler" if mode == "XYZ" else "quaternion")
+    curves = rekeyed(bone, mode, prop)
+    shown = np.arange(2.0, 24.0)
+    OPS.apply_hit_reaction()
+    smooth = joints(demo, shown)
+    OPS.remove_all()
+    capfd.readouterr()
+    for curve in curves if mode == "QUATERNION" else curves[2:]:
+        for key in [key for key in curve.keyframe_points if key.co.x > 12.5]:
+            key.co.y = -key.co.y if mode == "QUATERNION" else key.co.y + 2.0 * np.pi
+        curve.update()
+    OPS.apply_hit_reaction()
+    told = capfd.readouterr()
+    assert "Keys of bone 'upper_arm.L' jump by a turn between frames 12 and 13:" in told.out + told.err
+    assert farthest(joints(demo, shown), smooth) < 0.5  # half-way by quaternions instead of by curves
+
+
+def rekeyed(bone, mode, prop):
+    """The curves of a bone's rotation with a key at every frame, in a mode."""
+    rig, turns = bone.id_data, []
+    for frame in range(1, 30):
+        set_frame(frame)
+        turns.append(bone.matrix_basis.to_quaternion())
+    bone.rotation_mode = mode
+    for frame, turn in enumerate(turns, 1):
+        setattr(bone, prop, turn if mode == "QUATERNION" else turn.to_euler(mode))
+        bone.keyframe_insert(prop, frame=frame)
+    found = [c for c in actions.all_curves(rig.animation_data.action) if c.data_path == bone.path_from_id(prop)]
+    for key in (key for curve in found for key in curve.keyframe_points):
+        key.interpolation = "LINEAR"
+    return found
