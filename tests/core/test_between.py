@@ -13,7 +13,7 @@ FPS, ROUND = 24.0, 2.0 * np.pi
 def clip_of(turns, frames):
     """A clip of an object and two bones that turn about x by these angles (T, 3) [rad], each bone a metre along."""
     q = exp(np.stack([turns, np.zeros_like(turns), np.zeros_like(turns)], axis=-1))
-    p = np.tile(np.arange(2.0)[:, None] * [0.0, 1.0, 0.0], (len(frames), 1, 1)) + frames[:, None, None] * [0.1, 0.0, 0.0]
+    p = np.array([[0.0, 0.0, 0.0], [0.0, 1.0, 0.0]]) + frames[:, None, None] * [0.1, 0.0, 0.0]
     return Clip(FPS, frames, q[:, 1:], p, q[:, 0], np.zeros((len(frames), 3)))
 
 
