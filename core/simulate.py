@@ -17,6 +17,7 @@ from .soundness import idle, turns_idly
 from .spatial import apply
 
 FAR = 1.0  # [rad] turn of a body in a step that no motion of a body has
+LOST = 1e150  # [rad/s, m/s] of which no pose can be worked out: squared they are no numbers any more
 RETURN = 2.0  # [Hz] of prescribed joints that are off the clip
 
 Forward = Callable[[Model, Kinematics, Load], Array]
@@ -125,7 +126,7 @@ def step(
         raise _broken(model, kin, load, now.h, forces) from None
     acceleration = load.prescribed + model.expand(u)
     twist = state.twist + now.h * acceleration
-    if np.count_nonzero(np.isfinite(twist)) < twist.size:
+    if not largest(np.abs(twist)) < LOST:
         raise _broken(model, kin, load, now.h, forces)
     rotation, position = advance(state, twist, float(reference.lengths[k]))
     led = _led(model, run, now, float(reference.lengths[k]))

@@ -220,12 +220,18 @@ def test_first_instant_velocity_is_the_inverse_effective_mass(rng):
     np.testing.assert_allclose(end.V[5, 3:] + np.cross(end.V[5, :3], x), want, rtol=2e-3, atol=1e-3)
 
 
-def test_broken_run_names_the_bone(rng):
-    model = tree(rng, 4, kinds=("spherical",))
+@pytest.mark.parametrize("impulse", [np.inf, np.nan, 1e200])
+@pytest.mark.parametrize("batch", [(), (2, 3)], ids=["one", "batch"])
+def test_broken_run_names_the_bone(rng, impulse, batch):
+    """In the first step, the last of its run: no pose comes out of it that is none."""
+    model = tree(rng, 4, free=True, kinds=("spherical",))
     times = np.arange(0.0, 1.0, 1 / 24)
-    reference = build(times, *motion(rng, model, times), 0.05, 5, 1 / 120)
+    reference = build(times, *motion(rng, model, times), 0.05, 1, 1 / 120)
+    clip = reference.state(0)
+    start = State(*(np.broadcast_to(x, batch + x.shape) for x in (clip.rotation, clip.position, clip.twist)))
+    blow = Pulse(2, np.zeros(3), np.array([impulse, 0, 0]), 0.05, 0.05)
     with pytest.raises(SimulationError, match="'b"):
-        last(simulate(model, reference, [Pulse(2, np.zeros(3), np.array([np.inf, 0, 0]), 0.05, 0.05)], GRAVITY))
+        last(simulate(model, reference, [blow], GRAVITY, Run(0, start)))
 
 
 def test_inverse_balances_the_whole_body(rng):
