@@ -53,7 +53,7 @@ def diagnose(
     now, whole = moment(model, reference, forces, gravity, run, kin)
     _, load = moment(model, reference, [], gravity, run, kin)
     none = np.zeros_like(load.force)
-    still = replace(whole, force=none, wrench=none, gravity=np.zeros(3))
+    still = replace(whole, force=none, wrench=none, weighs=0.0)
 
     def answer(part: Load) -> Array:
         return model.expand(solver(model, now.passing, part))
@@ -63,7 +63,7 @@ def diagnose(
         before, wrench = load.force.copy(), load.wrench.copy()
         force.add(load, now)
         parts.append(answer(replace(still, force=load.force - before, wrench=load.wrench - wrench)) - motion)
-    parts.append(answer(replace(still, gravity=whole.gravity)) - motion)
+    parts.append(answer(replace(still, weighs=whole.weighs)) - motion)
     names = [type(force).__name__ for force in forces]
     return Diagnosis((*names, "gravity", "motion"), model.names, np.stack((*parts, motion + whole.prescribed)))
 

@@ -12,7 +12,7 @@ from ..model import Model
 from ..rotation import Array
 from ..spatial import apply, apply_T, solve
 from .kinematics import Kinematics
-from .load import WEIGHTLESS, Load
+from .load import Load
 
 
 def body_forces(model: Model, kin: Kinematics, load: Load, u: Array | None = None) -> Array:
@@ -20,8 +20,8 @@ def body_forces(model: Model, kin: Kinematics, load: Load, u: Array | None = Non
     aJ = load.prescribed if u is None else load.prescribed + model.expand(u)
     a = model.outward(kin.c + apply(kin.X, aJ))
     impeded = None if load.body_Z is None else apply(load.body_Z, a)
-    if load.gravity is not WEIGHTLESS:
-        a[..., 3:] -= load.gravity
+    if load.weighs:
+        a[..., 3:] -= load.weighs * load.gravity
     f = apply_T(kin.I, a) - apply_T(kin.vx, apply_T(kin.I, kin.V)) - load.wrench
     return f if impeded is None else f + impeded
 

@@ -164,7 +164,7 @@ def _applied(model: Model, at: Motion, load: Load) -> tuple[Array, Array]:
     R_T = at.R_I.swapaxes(-1, -2)
     fE = load.wrench[..., 3:]
     gE = load.wrench[..., :3] - cross(at.p, fE)
-    a_G = _apply(R_T, np.broadcast_to(load.gravity, at.p.shape))
+    a_G = _apply(R_T, np.broadcast_to(load.weighs * load.gravity, at.p.shape))
     g_sigma = -cross(at.w, _apply(J, at.w)) + _apply(R_T, gE) + cross(np.broadcast_to(mc, at.p.shape), a_G)
     f_sigma = -cross(at.w, cross(at.w, np.broadcast_to(mc, at.p.shape))) + _apply(R_T, fE) + mass * a_G
     return g_sigma, f_sigma

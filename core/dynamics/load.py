@@ -8,8 +8,6 @@ from ..lanes import Part, zeros
 from ..model import Model
 from ..rotation import Array
 
-WEIGHTLESS: Array = np.zeros(3)  # gravity where nothing weighs
-
 
 @dataclass
 class Load:
@@ -24,6 +22,7 @@ class Load:
     expected: (..., n, 6) acceleration of the joint twist on the clip, to be set before anything is added.
     prescribed: (..., n, 6) acceleration of the joint twist where the joint is not dynamic, body frame.
     gravity: (3,) world [m/s^2].
+    weighs: how much of their weight bodies feel: less by 1 for all that joints carry wholly, wherever they go.
     """
 
     force: Array
@@ -33,6 +32,7 @@ class Load:
     prescribed: Array
     gravity: Array
     expected: Array
+    weighs: float = 1.0
 
     @classmethod
     def zero(cls, model: Model, gravity: Array, batch: tuple[int, ...] = ()) -> "Load":

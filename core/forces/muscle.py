@@ -6,7 +6,6 @@ from functools import cached_property
 import numpy as np
 
 from ..dynamics import Kinematics, Load
-from ..dynamics.load import WEIGHTLESS
 from ..lanes import beside, laned, product, zeros
 from ..model import Model
 from ..rotation import Array
@@ -87,7 +86,7 @@ class Muscle:
             off = np.concatenate((step.e[..., bodies, 3:], step.e_dot[..., bodies, 3:]), axis=-1)
             load.force[..., bodies, 3:] -= apply(own.travel[k], off)
         if own.whole[k]:
-            load.gravity = WEIGHTLESS  # what joints carry wholly, wherever it goes, is felt by none
+            load.weighs -= 1.0
         elif own.some[k]:
             load.force -= beside(e, own.bears[k][:, None]) * weight(step.model, step.kin, load.gravity)
 

@@ -66,7 +66,8 @@ def test_no_share_sags(rng):
 @pytest.mark.parametrize("forward", [forward_dense, forward_tree, forward_light], ids=["dense", "tree", "light"])
 @pytest.mark.parametrize("batch", [(), (4,)], ids=["one", "batch"])
 def test_weight_that_is_carried_wholly_is_left_out(rng, forward, batch):
-    """Off the clip, against parts of it, which are worked out: accelerations go with the part; and without gravity."""
+    """Off the clip, against parts of it, which are worked out: accelerations go with the part; and without gravity.
+    Another muscle, which does nothing but carry a half, adds to it in either order."""
     model = tree(rng, 9, free=True, kinds=("spherical", "spherical", "fixed"))
     times = np.arange(0.0, 1.2, 1 / 24)
     reference = build(times, *motion(rng, model, times, amplitude=0.3), 0.05, 10, 1 / 120)
@@ -75,14 +76,21 @@ def test_weight_that_is_carried_wholly_is_left_out(rng, forward, batch):
     position, twist = (np.broadcast_to(x, (*batch, *x.shape)).copy() for x in (start.position, start.twist))
     state = State(multiply(np.broadcast_to(start.rotation, off.shape), off), position, twist)
 
-    def turned(part, gravity):
-        one = replace(full, bears=part * np.ones(9))
-        run = next(simulate(model, reference, [one], gravity, Run(0, state), forward))
-        return run.acceleration
+    def carrying(part, **others):
+        return replace(full, bears=part * np.ones(9), **others)
+
+    def turned(part, gravity, before=(), after=()):
+        forces = [*before, carrying(part), *after]
+        return next(simulate(model, reference, forces, gravity, Run(0, state), forward)).acceleration
+
+    nothing = np.zeros_like(full.stiffness)
+    idle = carrying(0.5, stiffness=nothing, damping=nothing, feed_forward=0.0 * full.feed_forward)
 
     none, half, whole = (turned(part, GRAVITY) for part in (0.0, 0.5, 1.0))
     np.testing.assert_allclose(half, 0.5 * (none + whole), atol=1e-9 * np.abs(none).max())
     np.testing.assert_allclose(whole, turned(1.0, np.zeros(3)), atol=1e-12 * np.abs(none).max())
+    for more in (turned(1.0, GRAVITY, [idle]), turned(1.0, GRAVITY, [], [idle])):
+        np.testing.assert_allclose(more, 1.5 * whole - 0.5 * none, atol=1e-9 * np.abs(none).max())
     assert np.abs(none - whole).max() > 1.0
 
 
