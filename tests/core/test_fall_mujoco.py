@@ -115,7 +115,7 @@ class Beside:
                 body = twin.ids[int(np.searchsorted(self.own, pulse.body))]
                 arm = data.xpos[body] + data.xmat[body].reshape(3, 3) @ pulse.point - data.xipos[body]
                 data.xfrc_applied[body] += np.concatenate((force, np.cross(arm, force)))
-            twin.mj.opt.gravity[:] = load.gravity  # none while joints carry the weight wholly
+            twin.mj.opt.gravity[:] = load.weighs * load.gravity  # none while joints carry the weight wholly
             self._joined(load, alone)
             mujoco.mj_step(twin.mj, data)
             out.append(self._whole(twin.state(), k + 1))

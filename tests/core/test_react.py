@@ -425,7 +425,7 @@ def test_momentum_changes_by_blow_weight_feet_and_base(skeleton):
             at = with_twist(model, kin, passing(one.state.twist, last, float(reference.earlier[k])))
             now_has = balance(model, at, gravity)
             wrench[:3] -= np.cross(now_has.com - kin.origin, wrench[3:])
-            wrench[3:] += now_has.mass * load.gravity  # none where joints carry it wholly: nor has `held` then
+            wrench[3:] += now_has.mass * load.weighs * gravity  # none where joints carry it wholly: nor has `held` then
             times.append(reference.times[k])
             momentum.append(now_has.momentum)
             outside.append(wrench)
