@@ -12,6 +12,10 @@ from .roles import base_role
 from .situation import BoneSetting
 from .topology import LEG
 
+THROWN = (
+    "Velocities above the legs leave the pelvis on the clip, which they would throw. Legs that are struck stay there "
+    "too: nothing would hold their feet."
+)
 FOLLOWERS = ("tail", "ear")  # swing along where anything is simulated and nothing else owns them
 Said = Sequence[Sequence[BoneSetting]]
 
@@ -32,21 +36,22 @@ def cast(
     supporting = {role for blow in blows for role in blow.situation.support}
     support = [i for i, r in enumerate(actor.roles) if base_role(r) in supporting and not wanted[i]]
     legs = [i for i, r in enumerate(actor.roles) if base_role(r) in ("thigh", "shin", "foot")]
-    free = "pelvis" in supporting and not _thrown(actor, blows, said, wanted)
-    base = actor.first("pelvis") if free else -1
+    thrown = "pelvis" in supporting and _thrown(actor, blows, said, wanted)
+    base = actor.first("pelvis") if "pelvis" in supporting and not thrown else -1
     kept = [name in fixed or told(said, i) is False for i, name in enumerate(actor.names)]
     given_up = sorted(i for i in {*support, *legs, base} if i >= 0 and kept[i])
     if base >= 0 and legs and not given_up:
         wanted[support] = True
         return wanted, base, []
     if not given_up:
-        return wanted, -1, []
+        free = [not thrown or base_role(r) not in LEG or _asked(blows, said, i) for i, r in enumerate(actor.roles)]
+        return wanted & free, -1, [THROWN] if (wanted & ~np.array(free)).any() else []
     name = actor.names[given_up[0]]
     if name not in fixed:
         cause = "is left out of the simulation"
     else:
         cause = f"is moved by {fixed[name]}" if fixed[name] else "has no control"
-    return wanted, -1, [f"Bone '{name}' {cause}, so legs and pelvis stay on the clip."]
+    return wanted, -1, [f"Bone '{name}' {cause}, so the pelvis stays on the clip, and legs that nothing strikes."]
 
 
 def told(said: Said, body: int) -> bool | None:
@@ -74,8 +79,18 @@ def _thrown(actor: Actor, blows: Sequence[Blow], said: Said, moving: np.ndarray)
         return False
     legs = arms.forelegs(actor) | {i for i, role in enumerate(actor.roles) if base_role(role) in LEG}
     above = [i for i in map(int, np.flatnonzero(moving)) if i not in legs]
-    kicks = [own for blow, own in zip(blows, said, strict=True) if blow.situation.drive == "velocities"]
-    return any(own[i].velocity * own[i].multiplier for own in kicks for i in above)
+    return any(_kicked(blows, said, i) for i in above)
+
+
+def _kicked(blows: Sequence[Blow], said: Said, body: int) -> bool:
+    """Whether a blow tells a body a velocity."""
+    kicks = [own[body] for blow, own in zip(blows, said, strict=True) if blow.situation.drive == "velocities"]
+    return any(own.velocity * own.multiplier for own in kicks)
+
+
+def _asked(blows: Sequence[Blow], said: Said, body: int) -> bool:
+    """Whether a body is told to move by itself, or to start with a velocity."""
+    return told(said, body) is True or _kicked(blows, said, body)
 
 
 def _nameless(actor: Actor, struck: int, fixed: Mapping[str, str]) -> set[int]:

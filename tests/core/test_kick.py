@@ -179,3 +179,16 @@ def test_what_does_not_answer_starts_with_nothing(body, rng):
     np.testing.assert_array_equal(np.flatnonzero((after.twist != state.twist).any(axis=1)), [3])
     np.testing.assert_allclose(after.twist[3, :3] - state.twist[3, :3], rate)
     assert kicked(model, state, {}, [], np.ones(model.n, dtype=bool)) is state
+
+
+@pytest.mark.parametrize("held", [told("chest_front"), named("chest_front").with_changes(drive="velocities")])
+def test_a_kick_after_velocities_of_a_trunk_moves_no_leg_whose_pelvis_stays_on_the_clip(actor, clip, held):
+    """Nothing balances that body: a leg that was flung took its foot along the ground, 15 to 35 cm in walks."""
+    kick = (named("leg_back"), Hit(27.0))
+    reaction = run(react(actor, clip, held, Hit(25.0), further=[kick]))
+    turned = {actor.roles[i] for i in np.flatnonzero(np.abs(reaction.turn).max(axis=(0, 2)) > 1e-9)}
+    assert "spine.1" in turned and not turned & {"pelvis", "thigh.R", "shin.R", "foot.R"}
+    assert any("Legs that are struck stay there" in warning for warning in reaction.warnings)
+    thigh = {actor.names[actor.first("thigh.R")]: {"simulated": True}}  # asked for by name
+    reaction = run(react(actor, clip, held, Hit(25.0), thigh, further=[kick]))
+    assert np.abs(reaction.turn[:, actor.first("thigh.R")]).max() > np.radians(10.0)
