@@ -117,7 +117,7 @@ def reached(limb: Limb, clip: Array, p: Array, target: Array, softness: Array | 
     length = np.linalg.norm(bones, axis=-1).sum(axis=-1)
     own = clip[:, limb.upper] - clip[:, limb.end]
     way = p[:, limb.upper] - target
-    soft = np.maximum(softness * np.linalg.norm(way - own, axis=-1), 1e-12)
+    soft = np.maximum(softness * np.linalg.norm(way - own, axis=-1), 1e-15)
     d = np.linalg.norm(way, axis=-1)
     clips = np.minimum(np.linalg.norm(own, axis=-1), length)
     most = clips + STRETCH * np.maximum(STRAIGHT * length - clips, 0.0)
