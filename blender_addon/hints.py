@@ -53,12 +53,16 @@ def _records(found):
         if not own:
             yield Hint("The layer of '{}' was deleted. Update it, or remove it.".format(name), "UPDATE", name)
             continue
-        if solo and not any(track.is_solo for track, _ in own):
-            yield Hint("Another track plays alone, so '{}' doesn't show.".format(name), "SOLO_OFF")
+        if solo:
+            text = "'{}' plays alone, without its clip."
+            if not any(track.is_solo for track, _ in own):
+                text = "Another track plays alone, so '{}' doesn't show."
+            yield Hint(text.format(name), "SOLO_OFF")
         elif all(track.mute or strip.mute for track, strip in own):
             yield Hint("'{}' is muted.".format(name), "UNMUTE", name)
         if moves.is_bent(found, record):
-            yield Hint("'{}' plays reversed, stretched or repeated, not as it was solved.".format(name), "UPDATE", name)
+            text = "'{}' plays reversed, stretched, repeated or blended otherwise, not as it was solved."
+            yield Hint(text.format(name), "UPDATE", name)
         elif moves.is_moved(found, record):
             yield Hint("'{}' was moved in time, but solved where it was.".format(name), "UPDATE", name)
         elif staleness.is_stale(found, record):

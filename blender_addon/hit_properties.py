@@ -51,6 +51,8 @@ def _situation_chosen(self, _context):
 def _strength_chosen(self, _context):
     if self.strength in strengths.presets():
         self.gain = strengths.named(self.strength).gain
+    elif self.strength == "IMPULSE":
+        self.gain = settings.loaded(self, "gain", self.gain)
 
 
 class HitProperties(BodyProperties):
@@ -115,7 +117,9 @@ class HitProperties(BodyProperties):
     )
     strength: EnumProperty(
         name="Strength",
-        description="What gives the strength. Choosing a named one loads the gain that films put on it",
+        description=(
+            "What gives the strength. Choosing a named one loads the gain that films put on it, Impulse the situation's"
+        ),
         items=STRENGTHS,
         default="IMPULSE",
         options=set(),

@@ -1,6 +1,7 @@
-"""Hits moved in time by hand: the reaction's strip dragged in the NLA editor, or a hit's marker in the action editor.
+"""What is done to a reaction by hand: its strip dragged in the NLA editor, a hit's marker in the action editor.
 
-Keys that were moved lie on another part of the clip, so the reaction has to be solved anew there; Update does it.
+Keys that were moved lie on another part of the clip, so the reaction has to be solved anew there; Update does it.  How
+the strip fades is the animator's, and stays.
 """
 
 from dataclasses import replace
@@ -16,7 +17,7 @@ NOTHING = 1e-3  # [frames]
 def shifts(rig: Any, record: Any) -> list[float]:
     """By how many frames each hit that landed has been moved since, in order of time."""
     landed = records.load(record.landed)
-    strips = [strip for _, strip, kind in layer_undo.own_strips(rig, record) if kind == "action"]
+    strips = _strips(rig, record)
     by = strips[0].frame_start - strips[0].action_frame_start if strips else 0.0
     markers = list(record.action.pose_markers) if record.action is not None else []
     own = [0.0] * len(landed)
@@ -31,9 +32,40 @@ def is_moved(rig: Any, record: Any) -> bool:
 
 
 def is_bent(rig: Any, record: Any) -> bool:
-    """Whether a strip of the reaction was reversed, stretched or repeated: it doesn't play what was solved."""
-    strips = [strip for _, strip, kind in layer_undo.own_strips(rig, record) if kind == "action"]
-    return any(strip.use_reverse or abs(strip.scale - 1.0) > NOTHING or strip.repeat != 1.0 for strip in strips)
+    """Whether a strip of the reaction was reversed, stretched, repeated or blended otherwise: it doesn't play what was
+    solved."""
+    strips = _strips(rig, record)
+    bent = (s.use_reverse or abs(s.scale - 1.0) > NOTHING or s.repeat != 1.0 for s in strips)
+    return any(bent) or any(strip.blend_type != record.blend for strip in strips)
+
+
+def fade_alike(rig: Any, record: Any, other: Any) -> None:
+    """Let a reaction's strip have the influence and the blends of another one's, as long after its start."""
+    strips = [_strips(rig, one)[:1] for one in (other, record)]
+    if not all(strips):
+        return
+    (old,), (new,) = strips
+    for name in ("use_auto_blend", "blend_in", "blend_out", "use_animated_influence"):
+        setattr(new, name, getattr(old, name))
+    if not old.use_animated_influence:
+        return
+    by = new.frame_start - old.frame_start
+    kept, curve = (strip.fcurves.find("influence") for strip in (old, new))
+    curve.keyframe_points.clear()
+    curve.keyframe_points.add(len(kept.keyframe_points))
+    for key, one in zip(kept.keyframe_points, curve.keyframe_points, strict=True):
+        for name in ("interpolation", "easing", "handle_left_type", "handle_right_type"):
+            setattr(one, name, getattr(key, name))
+        for name in ("co", "handle_left", "handle_right"):
+            x, y = getattr(key, name)
+            setattr(one, name, (x + by, y))
+    curve.extrapolation = kept.extrapolation
+    new.influence = old.influence
+
+
+def _strips(rig: Any, record: Any) -> list[Any]:
+    """The strips of the reaction's own keys."""
+    return [strip for _, strip, kind in layer_undo.own_strips(rig, record) if kind == "action"]
 
 
 def followed(rig: Any, record: Any, made: Any) -> Any:

@@ -11,8 +11,10 @@ from bpy_extras.io_utils import ExportHelper, ImportHelper
 from ..core import hits as planning
 from ..core import situation as situations
 from ..core.errors import CoreError
-from . import checks, export, operators_react, recipe, settings
+from . import checks, export, operators_react, recipe, remarks, settings
 from .body_properties import FRESH
+
+OF_HITS = ("bone", "direction", "offset", "origin", "strength", "striker", "angular", "seed")
 
 
 class DYNAMICS_OT_export_fbx(Operator, ExportHelper):
@@ -82,15 +84,19 @@ class DYNAMICS_OT_save_situation(Operator, ExportHelper):
         return super().invoke(context, event)
 
     def execute(self, context):
-        path = Path(self.filepath)
+        path, armature = Path(self.filepath), checks.armature_of(context)
         try:
-            made = settings.situation(settings.active(checks.armature_of(context)))
+            hit = settings.hit(settings.active(armature))
+            made = hit.situation
             text = situations.dump(made.with_changes(name=path.stem.replace("_", " ").strip() or made.name))
             with export.whole(path) as part:
                 part.write_text(text, encoding="utf-8")
         except CoreError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
+        if own := [remarks.label(armature, name) for name in OF_HITS if getattr(hit, name)]:
+            text = "A situation leaves to each hit what you have set here: {}. Save Hits keeps it."
+            self.report({"WARNING"}, text.format(", ".join(own)))
         self.report({"INFO"}, "Wrote '{}'.".format(path))
         return {"FINISHED"}
 

@@ -193,6 +193,7 @@ class DYNAMICS_OT_update_reaction(Solving, Operator):
         kept = armature.parametric_dynamics_reactions
         place = kept.find(self.name)
         name = write(context, job, reaction, self._recipe, over=self.name)
+        moves.fade_alike(armature, kept[name], kept[self.name])
         for note in layer.remove(context, armature, self.name):
             self.report({"WARNING"}, note)
         layer.rename(armature, name, self.name, exactly=True)

@@ -134,7 +134,7 @@ def _felt(holder):
 
 def _on_forelegs(holder, real):
     """What an animal's forelegs get of the situation's own strength, where that is something else."""
-    figure, times = figures.known(holder.id_data), settings.foreleg(holder)
+    figure, times = figures.known(holder.id_data), settings.loaded(holder, "foreleg", 1.0)
     if figure is None or figure.kind != "quadruped" or times == 1.0:
         return ""
     return ", {:.3g} on a foreleg".format(times * real * holder.gain)

@@ -68,7 +68,7 @@ def _told(hit):
 
 def _of_hits(armature, here, made):
     if here.situation.name != made.situation.name:
-        return [_label(armature, "situation")]
+        return [label(armature, "situation")]
     fields = _fields(armature, here, made, ("situation",))
     return [*_fields(armature, here.situation, made.situation, ()), *fields]
 
@@ -76,10 +76,10 @@ def _of_hits(armature, here, made):
 def _fields(armature, here, made, apart):
     """Labels of the fields in which two values of a kind differ."""
     fields = [field.name for field in dataclasses.fields(here) if field.name not in apart]
-    return [_label(armature, name) for name in fields if _differ(getattr(here, name), getattr(made, name))]
+    return [label(armature, name) for name in fields if _differ(getattr(here, name), getattr(made, name))]
 
 
-def _label(armature, name):
+def label(armature, name):
     """What the panel calls a field: without its unit."""
     prop = armature.parametric_dynamics.bl_rna.properties.get(SHOWN.get(name, name))
     return (prop.name if prop is not None else name.replace("_", " ").capitalize()).partition(" (")[0]

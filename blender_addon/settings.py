@@ -128,6 +128,8 @@ def situation(group):
     changes["ranges"] = MappingProxyType(texts.ranges(group.ranges, "The legal angles"))
     if group.direction_mode == "FIGURE":
         changes["direction"] = vector(group.direction)
+    if _strength(group):  # whose gain it is, then
+        changes["gain"] = base.gain
     choices = {name: getattr(group, name) for name in CHOICES}
     return base.with_changes(**changes, **choices, envelope=envelope)
 
@@ -142,12 +144,12 @@ def followed(group):
     return {name: curve for name, curve in curves.items() if plain(getattr(group, name)) == plain(begins(curve))}
 
 
-def foreleg(group):
-    """Times which the strength of the loaded situation counts on an arm that bears the body."""
+def loaded(group, name, otherwise):
+    """A value of the loaded situation, or another where that is damaged."""
     try:
-        return _document(group).foreleg
+        return getattr(_document(group), name)
     except SituationError:
-        return 1.0
+        return otherwise
 
 
 def _document(group):

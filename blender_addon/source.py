@@ -53,11 +53,14 @@ def lacking(armature):
     moving = data is not None and data.action is not None and not actions.only_settings(data)
     if data is None or moving or not nla.strips_of(data.nla_tracks):
         return "Armature '{}' has no animation.".format(name), "Give it an action that moves, or choose another."
-    if not data.use_nla:
+    solo = next((track.name for track in data.nla_tracks if track.is_solo), "")
+    if data.use_nla and solo:
+        text, cure = "The clip of armature '{}' is silent: NLA track '{}' plays alone.", "Switch its star off."
+    elif not data.use_nla:
         text, cure = "The NLA of armature '{}' is switched off.", "Switch it on beside its name in the NLA editor."
     else:
         text, cure = "Nothing plays on armature '{}'.", "Unmute one of its NLA tracks, or give it an action that moves."
-    return text.format(name), cure
+    return text.format(name, solo), cure
 
 
 def moves_bones(armature):

@@ -64,9 +64,10 @@ def read_all(paths: Sequence[Path], name: str) -> Table:
     for path in paths:
         try:
             texts.append((path.name, path.read_text(encoding="utf-8-sig")))
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not a text"
-            raise SituationError(f"Situation file '{path}' cannot be read: {reason}. Check the path.") from None
+        except OSError as error:
+            raise SituationError(f"Situation file '{path}' cannot be read: {error.strerror}. Check the path.") from None
+        except UnicodeDecodeError:
+            raise SituationError(f"Situation file '{path}' is not a text in UTF-8. Save it as such.") from None
     return parse(texts, name.replace("_", " "))
 
 

@@ -12,11 +12,12 @@ from .errors import SituationError
 def read_toml(path: Path, what: str) -> dict[str, Any]:
     """The table of a TOML file; SituationError where there is none, saying what was to be read."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise SituationError(f"{what} file '{path}' cannot be read: {error.strerror}. Check the path.") from None
     except UnicodeDecodeError:
-        raise SituationError(f"{what} file '{path}' is not a text. Choose a .toml file.") from None
+        text = f"{what} file '{path}' is not a text in UTF-8. Save it as such, or choose another."
+        raise SituationError(text) from None
     except tomllib.TOMLDecodeError as error:
         raise SituationError(f"{what} file '{path}' is not valid TOML: {error}. Correct that line.") from None
 

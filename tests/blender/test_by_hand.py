@@ -53,13 +53,32 @@ class TestByHand:
 
     def test_our_strip_is_bent(self, clip, hit):
         shown, strip = joints(hit, FRAMES), layers(hit)[0].strips[0]
-        for name, value in (("scale", 2.0), ("repeat", 2.0), ("use_reverse", True)):
+        for name, value in (("scale", 2.0), ("repeat", 2.0), ("blend_type", "ADD"), ("use_reverse", True)):
             plain = getattr(strip, name)
             setattr(strip, name, value)
-            assert "reversed, stretched or repeated" in hints.of(bpy.context, hit)[0].text
+            assert "reversed, stretched, repeated or blended" in hints.of(bpy.context, hit)[0].text
             if name != "use_reverse":
                 setattr(strip, name, plain)
         self.mended(hit, clip, shown, True)
+
+    def test_our_strip_fades_as_the_animator_wants_it(self, hit):
+        """Update keeps that, along the strip; Remove takes it off."""
+        strip = layers(hit)[0].strips[0]
+        strip.blend_out, strip.use_animated_influence = 3.0, True
+        points = strip.fcurves.find("influence").keyframe_points
+        points[0].co = (strip.frame_start, 0.5)
+        points.insert(strip.frame_start + 6.0, 0.25).interpolation = "LINEAR"
+        OPS.update_reaction(source="RECIPE")
+        assert self.fades(hit) == (8.0, 3.0, [(8.0, 0.5), (14.0, 0.25)])
+        hit.parametric_dynamics.frame = 10.0
+        OPS.update_reaction()
+        assert self.fades(hit) == (10.0, 3.0, [(10.0, 0.5), (16.0, 0.25)])
+
+    def fades(self, rig):
+        """Where our strip starts, its end's blend, and the keys of its influence."""
+        (strip,) = layers(rig)[0].strips
+        points = strip.fcurves.find("influence").keyframe_points
+        return strip.frame_start, strip.blend_out, [tuple(key.co) for key in points]
 
     def test_the_clips_strip_is_reversed(self, clip, hit):
         hit.animation_data.nla_tracks["Walk"].strips[0].use_reverse = True

@@ -274,8 +274,24 @@ class TestStrength:
         assert (hit.impulse, hit.contact, hit.gain) == (own.impulse, own.contact, own.gain)
         group.gain = 1.0
         assert settings.recipe(demo).hits[0].hit(8.0).gain == 1.0
+        group.strength = "IMPULSE"
+        assert group.gain == settings.plain(situations.named("shoulder_front").gain)
         group.situation = "chest_front"  # a situation has its own strength
         assert group.strength == "IMPULSE" and group.gain == situations.named("chest_front").gain
+
+    def test_a_situation_has_its_own_and_says_what_it_leaves_to_the_hit(self, demo, tmp_path, capfd):
+        group, path = demo.parametric_dynamics, tmp_path / "mine.toml"
+        group.tone, group.seed, group.bone = 0.6, 3, "head"
+        for change in ({"strength": "shotgun"}, {"strength": "STRIKER"}, {"kind": "ANGULAR", "gain": 2.0}):
+            for name, value in change.items():
+                setattr(group, name, value)
+            capfd.readouterr()
+            OPS.save_situation(filepath=str(path))
+            told = capfd.readouterr()
+            what = "Twist" if group.kind == "ANGULAR" else "Strength"
+            assert f"leaves to each hit what you have set here: Bone, {what}, Seed." in told.out + told.err
+            saved, own = situations.load(path), situations.named("shoulder_front")
+            assert (saved.impulse, saved.gain, saved.tone) == (own.impulse, own.gain, 0.6)
 
     def test_striker_twist_and_blast_survive_as_text(self, demo):
         group = demo.parametric_dynamics

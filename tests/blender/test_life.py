@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import actions, job, memory, source, staleness
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions, hints, job, memory, source, staleness
 
 from .interface_tools import OPS, cures, layers, names, peak, play_as_strip
 from .layer_tools import farthest, joints, set_frame
@@ -225,6 +225,13 @@ class TestCures:
 
     def test_solo(self, hit):
         hit.animation_data.nla_tracks["Walk"].is_solo = True
+        self.cured(hit, "SOLO_OFF")
+
+    def test_the_reaction_alone(self, hit):
+        layers(hit)[0].is_solo = True
+        assert hints.of(bpy.context, hit)[0].text == f"'{names(hit)[0]}' plays alone, without its clip."
+        with pytest.raises(RuntimeError, match=f"NLA track '{names(hit)[0]}' plays alone. Switch its star off"):
+            OPS.update_reaction()
         self.cured(hit, "SOLO_OFF")
 
     @pytest.mark.parametrize("strip", (True, False))

@@ -89,7 +89,7 @@ def test_a_full_disk_leaves_the_file_there_was(demo, tmp_path, monkeypatch):
 
 def test_a_file_that_is_no_text(demo, tmp_path):
     (tmp_path / "picture.toml").write_bytes(bytes(range(256)))
-    with pytest.raises(RuntimeError, match="picture.toml' is not a text. Choose a .toml file"):
+    with pytest.raises(RuntimeError, match="picture.toml' is not a text in UTF-8. Save it as such, or choose another"):
         OPS.load_situation(filepath=str(tmp_path / "picture.toml"))
 
 

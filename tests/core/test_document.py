@@ -123,6 +123,20 @@ def test_refused_by_line(tmp_path, text, reason):
     assert reason in str(refusal.value) and "one.txt" in str(refusal.value)
 
 
+@pytest.mark.parametrize("name", ("velocity.txt", "mine.toml"))
+def test_a_file_as_editors_save_it(tmp_path, name):
+    """With a mark of UTF-8 it is read, in another encoding refused with the cure."""
+    kinds = {"mine.toml": situation.dump(situation.named("chest_front"))}
+    own = kinds.get(name, "Bone | Angle | Velocity\nHead | 0 | 9")
+    text = "# Stoß\n" + own
+    path = tmp_path / name
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(SituationError, match=f"{name}' is not a text in UTF-8. Save it as such"):
+        situation.load(path)
+    path.write_bytes(text.encode("utf-8-sig"))
+    assert situation.load(path).hit
+
+
 def test_an_unknown_bone_is_refused_with_its_line(tmp_path):
     found = said(write(tmp_path, velocity="Bip01 Spine1 | 100\nWing7 | 50"))
     with pytest.raises(SituationError, match=r"velocity.txt, line 2: the rig has no bone 'Wing7'. Name one"):
