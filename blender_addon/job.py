@@ -160,18 +160,15 @@ class Job:
             body = self.body.skeleton, self.body.movers
             baked = thinning.thinned(context, armature, *body, self.frames, bake, key_tolerance, over, notes)
         self.warnings.extend(dict.fromkeys(notes))
-        record = armature.parametric_dynamics_reactions[baked]
-        landed = _landed(self, reaction)
-        record.landed, record.uncaught = records.dump(landed), reaction.uncaught
-        for hit in landed:  # markers in the layer's action: the NLA editor shows them
-            text = "{bone} {impulse:.3g} N s".format(**hit)
-            record.action.pose_markers.new(text).frame = round(hit["frame"])
+        _keep(armature.parametric_dynamics_reactions[baked], self, reaction)
         return baked
 
 
-def _landed(job: Job, reaction: Reaction) -> list[dict]:
-    """Every hit as it landed, ready for JSON.  point: from the bone's head, in its axes [rig units]; impulse: [N s]."""
-    return [
+def _keep(record, job: Job, reaction: Reaction) -> None:
+    """Keep every hit as it landed, and mark it in the layer's action, for the NLA editor.
+
+    point: from the bone's head, in its axes [rig units]; impulse: [N s]."""
+    landed = [
         {
             "frame": round(blow.start * job.clip.fps, 4),
             "bone": job.actor.names[blow.struck],
@@ -181,6 +178,10 @@ def _landed(job: Job, reaction: Reaction) -> list[dict]:
         }
         for blow, given in zip(reaction.blows, reaction.given, strict=True)
     ]
+    record.landed, record.uncaught = records.dump(landed), reaction.uncaught
+    for hit in landed:
+        text = "{bone} {impulse:.3g} N s".format(**hit)
+        record.action.pose_markers.new(text).frame = round(hit["frame"])
 
 
 def read(*args, **options):

@@ -198,17 +198,10 @@ def land(actor: Actor, clip: Clip, situation: Situation, hit: Hit, poses: tuple[
     if hit.offset is not None:
         back = turned[struck] * [1.0, -1.0, -1.0, -1.0]
         point = point + rotate(back, np.asarray(hit.offset, dtype=np.float64) @ axes)
-    origin = None
-    if hit.origin is not None:
-        origin = actor.masses.scale / abs(clip.scale) * np.asarray(hit.origin, dtype=np.float64)
-        d = place[struck] + rotate(turned[struck], point) - origin
-    elif hit.direction is not None:
-        d = np.asarray(hit.direction, dtype=np.float64)
-    else:
-        d = np.asarray(situation.direction) @ axes
-    if not np.linalg.norm(d) > 0.0:
-        raise SituationError("The hit's direction has no length. Give it one that points somewhere.")
-    d, told = _varied(d / np.linalg.norm(d), hit.seed)
+    size = actor.masses.scale / abs(clip.scale)
+    origin = None if hit.origin is None else size * np.asarray(hit.origin, dtype=np.float64)
+    at = place[struck] + rotate(turned[struck], point)
+    direction, told = _varied(_direction(situation, hit, axes, at, origin), hit.seed)
     own = 1.0 if hit.has_own_strength else situation.gain
     return Blow(
         situation=situation,
@@ -216,13 +209,27 @@ def land(actor: Actor, clip: Clip, situation: Situation, hit: Hit, poses: tuple[
         start=start,
         struck=struck,
         point=point,
-        direction=d,
+        direction=direction,
         axes=axes,
         origin=origin,
         gain=own if hit.gain is None else hit.gain,
         told=told,
-        ground=None if hit.ground is None else actor.masses.scale / abs(clip.scale) * hit.ground,
+        ground=None if hit.ground is None else size * hit.ground,
     )
+
+
+def _direction(situation: Situation, hit: Hit, axes: Array, at: Array, origin: Array | None) -> Array:
+    """(3,) unit, world, of a hit at a point (3,): away from where it comes from, else as the hit or the situation says;
+    axes: (3, 3) of the figure."""
+    if origin is not None:
+        way = at - origin
+    elif hit.direction is not None:
+        way = np.asarray(hit.direction, dtype=np.float64)
+    else:
+        way = np.asarray(situation.direction) @ axes
+    if not np.linalg.norm(way) > 0.0:
+        raise SituationError("The hit's direction has no length. Give it one that points somewhere.")
+    return np.asarray(way / np.linalg.norm(way))
 
 
 def _varied(direction: Array, seed: int) -> tuple[Array, float]:

@@ -101,18 +101,13 @@ class Footing(Settling):
         # bends the knees.
         feet[..., 2] += sunk[:, None] - self.plan.lifted(grid)
         weight, ankles = _way(shift, grid, kicks), _way(feet, grid, kicks)
-        tips = np.array([self._tip(limb) for limb in self.stance.limbs])  # go as ankles do: feet turn as in the clip
-        track = Track.of_clip(model, reference, self.feet, tips, kins).moved(*ankles, kicks)
-        firm = self._firm(t[:-1], hold[1:-1])[..., None, None]
-        eased, lever = self._heels(kins[0], tips, weight[0], ankles[0])
-        stiff, damped = (firm * (own + own[5, 5] * lever) for own in spring)
         mass = float(model.inertia[:, 5, 5].sum())
         pull = mass * self.plan.pulled(0.5 * (grid[1:] + grid[:-1]))
         hips = np.array([limb.upper for limb in self.stance.limbs])
         load = np.zeros((reference.steps, len(hips), 6))
         load[..., 5] = -linear(self.stance.times, self.missing, t[:-1])
         push = pull - load[..., 3:].sum(axis=1)
-        springs = [WorldSpring(self.feet, stiff, damped, track, tips, eased)]
+        springs = [self._held(model, reference, kins, spring, weight[0], ankles, hold[1:-1])]
         if len(hips) > 2:
             legs = LegSprings.of(self.stance, self._stands(t[:-1]), mass, t[:-1])
             load[..., 5] += legs.pressed(kins[0].p[:, hips, :2], pull[:, :2])
@@ -125,6 +120,27 @@ class Footing(Settling):
         guide = Guide(self.base, centre(kins[0]), self._taut(muscle), weight[:2], push, faster)
         forces: list[Force] = [*springs, guide]
         return [Wrench(hips, np.zeros((len(hips), 3)), load), *forces] if load.any() else forces
+
+    def _held(
+        self,
+        model: Model,
+        reference: Reference,
+        kins: tuple[Kinematics, Kinematics],
+        spring: tuple[Array, Array],
+        weight: Array,
+        ankles: tuple[Array, Array, Array],
+        hold: Array,
+    ) -> WorldSpring:
+        """Springs to where the feet are led.
+
+        kins, spring: as in `forces`.  weight: (K, 3) where that is led.  ankles: of `_way`.  hold: (K, L) how firmly.
+        """
+        tips = np.array([self._tip(limb) for limb in self.stance.limbs])  # go as ankles do: feet turn as in the clip
+        track = Track.of_clip(model, reference, self.feet, tips, kins).moved(*ankles, reference.kicks)
+        firm = self._firm(reference.times[:-1], hold)[..., None, None]
+        eased, lever = self._heels(kins[0], tips, weight, ankles[0])
+        stiff, damped = (firm * (own + own[5, 5] * lever) for own in spring)
+        return WorldSpring(self.feet, stiff, damped, track, tips, eased)
 
     def _taut(self, muscle: Muscle) -> Array:
         """(T, 2) rate and pace [1/s] of the pelvis' muscle with the tone that it has."""

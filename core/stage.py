@@ -66,12 +66,7 @@ class Stage:
         self.moving = self.moving | self.limp
         self.axes = self._axes(clip, q, p)
         self.model = self._model()
-        self.moving = np.array([len(j) > 0 for j in self.model.joints])
-        if not self.moving.any():
-            raise SituationError(
-                f"Situation '{self.situation.name}' moves no bone of this rig. "
-                "Choose another or set bones to Simulated."
-            )
+        self.moving = self._moved()
         self.samples, self.joints = self.followed(clip.times, *to_joints(self.model, q, p))
         self.hinges = hinges.find(actor, self.moving, to_matrix(q), p)
         self.inertia = self._inertia()
@@ -98,6 +93,14 @@ class Stage:
     def _model(self) -> Model:
         """The bodies and their joints."""
         return self.actor.model(self.moving, self.base, self.axes)
+
+    def _moved(self) -> np.ndarray:
+        """(n,) bool, the bodies whose joints move: none without mass.  Refuses a stage on which none does."""
+        moved = np.array([len(joint) > 0 for joint in self.model.joints])
+        if moved.any():
+            return moved
+        text = "Situation '{}' moves no bone of this rig. Choose another or set bones to Simulated."
+        raise SituationError(text.format(self.situation.name))
 
     def _floor(self, times: Array, clip: tuple[Array, Array]) -> Floor | None:
         """Beneath what a returning body may touch it with."""

@@ -29,8 +29,7 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
             shift[k:], feet[k:] = shift[k], feet[k]
             break
         if walker.is_over(k):
-            left = np.array([walker.closing(later)[0] for later in range(k, K)])
-            fades = (left * np.exp(-stance.pace[k] * (stance.times[k:] - stance.times[k])))[:, None]
+            fades = _fades(walker, k)
             shift[k:], feet[k:] = fades * shift[k], fades[..., None] * feet[k]
             rate[k:], speed[k:] = -stance.pace[k] * shift[k:], -stance.pace[k] * feet[k:]
             break
@@ -54,3 +53,10 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
     feet, speed = feet + way, speed + pace
     led = feet, speed, pull, hold, lift, rising, way, turn, hangs, struck.draws
     return Plan(walker.stance, shift, rate, *led, moves, lost, astray)
+
+
+def _fades(walker: Walker, k: int) -> Array:
+    """(K - k, 1) what is left of a way off the clip, from sample k on, where it is closed as the reaction ends."""
+    pace, times = walker.stance.pace[k], walker.stance.times[k:]
+    left = np.array([walker.closing(later)[0] for later in range(k, k + len(times))])
+    return np.asarray(left * np.exp(-pace * (times - times[0])))[:, None]
