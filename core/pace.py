@@ -16,7 +16,7 @@ from .simulate import Run
 from .stage import HALVINGS, SUBSTEP
 
 STRETCH = 48  # most sub-steps simulated with one length at a time
-RESTING, RECENT = 24, 12  # as many where the simulation may end, and those at least that tell of a rest
+RESTING, RECENT = 24, 12  # as many where they may get longer or end at any time, and those at least that tell of a rest
 SPELL, BACK = 8, 2  # calm sub-steps after which they may be longer, and those taken back where one turns out too long
 BEND = 0.04  # of the largest turn so far: most by which a joint's turn off the clip differs from that before: chosen
 LARGE = 0.22  # [rad] that a turn is taken for which is smaller: what it is off by then is not to be seen
@@ -55,21 +55,28 @@ class Pace:
         finer: whether they are shorter than they have to be at least: then they are few, for what comes of them is soon
         known, otherwise as many as until they may be longer, in equal parts.
         """
+        change = self._change(now, 2.0 * h)
         ahead = min((blow.start - now for blow in self.blows if blow.start - now > 1e-6), default=np.inf)
         h = min(h, ahead)
-        most = 2 * SPELL if finer else RESTING
-        if not finer and np.isfinite(change := self._change(now)):
+        most = RESTING
+        if not finer and np.isfinite(change):
             left = np.ceil((change - now) / h - 1e-6)
             most = int(np.ceil(left / np.ceil(left / STRETCH)))
         left = np.ceil((end - now) / h - 1e-6)
         steps = max(int(min(most, ahead / h + 1e-6, left)), 1)
         return steps, (end - now) / steps if steps == left else h
 
-    def _change(self, now: float) -> float:
-        """The moment [s] from where on sub-steps may be longer than now."""
+    def _change(self, now: float, longer: float) -> float:
+        """The moment [s] from where on sub-steps may be longer than now, where such of that length [s] may begin."""
         ends = [blow.start + blow.contact for blow in self.blows if blow.start <= now + 1e-6]
         ends += [max(ends) + moment for moment in self.tail] if ends else []
-        return min((moment for moment in ends if moment > now + 1e-6), default=np.inf)
+        first = min((moment for moment in ends if moment > now + 1e-6), default=np.inf)
+        last = self._last(now)
+        return last + longer * np.ceil((first - last) / longer - 1e-6)
+
+    def _last(self, now: float) -> float:
+        """When the last blow so far began [s]."""
+        return max((blow.start for blow in self.blows if blow.start <= now + 1e-6), default=now)
 
     def too_fast(self, run: Run, h: float) -> bool:
         """Whether a body turns too far in a sub-step of the length h [s], or a joint too suddenly."""
@@ -97,7 +104,6 @@ class Pace:
         """Halvings for what follows from now on: one less where the last of these runs, and what they began with, allow
         the longer sub-steps [s] that come of it.  Those begin at multiples of their length after a blow, or a blow to
         come would be told by when they end."""
-        last = max((blow.start for blow in self.blows if blow.start <= now + 1e-6), default=now)
-        count = (now - last) / longer
+        count = (now - self._last(now)) / longer
         due = halvings > self.least(now) and abs(count - round(count)) < 1e-6
         return halvings - 1 if due and not any(self.too_fast(run, longer) for run in runs[-SPELL - 1 :]) else halvings
