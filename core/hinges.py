@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .actor import Actor
+from .lanes import apply, dot
 from .roles import base_role
 from .rotation import Array, cross
 
@@ -51,17 +52,16 @@ def find(actor: Actor, moving: np.ndarray, R: Array, p: Array) -> Hinges:
 
 def bend(actor: Actor, hinges: Hinges, R: Array, p: Array) -> Array:
     """(T, m) flexion from straight [rad] from world axes (T, n, 3, 3) and origins (T, n, 3)."""
-    out = np.zeros((len(R), len(hinges.bodies)))
-    for m, (i, upper, axis) in enumerate(zip(hinges.bodies, hinges.uppers, hinges.axis, strict=True)):
-        above, below = _segments(actor, int(i), int(upper), R, p)
-        sine = np.einsum("ti,ti->t", R[:, i] @ axis, cross(above, below))
-        out[:, m] = np.arctan2(sine, np.einsum("ti,ti->t", above, below))
-    return out
+    above, below = _segments(actor, hinges.bodies, hinges.uppers, R, p)
+    sine = dot(apply(R[:, hinges.bodies], hinges.axis), cross(above, below))
+    return np.asarray(np.arctan2(sine, dot(above, below)))
 
 
-def _segments(actor: Actor, body: int, upper: int, R: Array, p: Array) -> tuple[Array, Array]:
-    """World directions (T, 3) of the upper segment and of the one below the hinge."""
-    return _unit(p[:, body] - p[:, upper]), _unit(R[:, body] @ actor.axis[body])
+def _segments(
+    actor: Actor, body: int | np.ndarray, upper: int | np.ndarray, R: Array, p: Array
+) -> tuple[Array, Array]:
+    """World directions (T, ..., 3) of the upper segments and of those below the hinges."""
+    return _unit(p[:, body] - p[:, upper]), _unit(apply(R[:, body], actor.axis[body]))
 
 
 def _upper(actor: Actor, body: int) -> int:

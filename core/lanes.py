@@ -154,6 +154,8 @@ def rows(x: Array, bodies: Part, components: int = 1) -> Array:
     """(..., m, components...) of the bodies (m,), of one or two components."""
     if isinstance(bodies, slice):
         return x[..., bodies, :] if components == 1 else x[..., bodies, :, :]
+    if x.ndim == 1 + components:
+        return x.take(bodies, axis=0)
     if laned(x):
         return seen(memory(x, components).take(bodies, axis=components), components)
     return x.take(bodies, axis=-1 - components)

@@ -15,7 +15,7 @@ from .lanes import dot, largest
 from .model import Model, State
 from .resample import Poses
 from .rotation import Array, conjugate, cross, exp, factor, log, multiply, rotate
-from .spatial import apply
+from .spatial import apply, turned
 
 KNOWN, LOST = 0.5, 1.0  # [rad] turn of a joint in a step
 
@@ -80,9 +80,9 @@ class Reference:
     def rows(self) -> Array:
         """(K, n, 6, 3) what a step needs of the clip: arrival, acceleration and the one before, each [angular, linear],
         parent's axes."""
-        own = self.arrivals()
+        own = self.arrivals
         each = np.concatenate((own.twist, self.acceleration, self.gone), axis=-1)
-        return each.reshape(each.shape[:-1] + (6, 3)) @ own.R.swapaxes(-1, -2)
+        return each.reshape(each.shape[:-1] + (6, 3)) @ turned(own.R)
 
     @cached_property
     def back(self) -> Array:
@@ -91,8 +91,9 @@ class Reference:
 
     def passing(self) -> Array:
         """(K, n, 6) twists at the poses themselves, see `passing`."""
-        return passing(self.arrivals().twist, self.gone, self.earlier[:, None, None])
+        return passing(self.arrivals.twist, self.gone, self.earlier[:, None, None])
 
+    @cached_property
     def arrivals(self) -> State:
         """The states on arrival at the start of every step, (K, n, *)."""
         twist = np.concatenate((self.initial[None], self.twist[:-1]))
@@ -123,7 +124,7 @@ def twist_between(q0: Array, p0: Array, q1: Array, p1: Array, h: float | Array) 
     back = conjugate(q0)
     turn, way = log(multiply(back, q1)), rotate(back, p1 - p0)
     half = 0.5 * turn
-    square, share = (np.sum(half * x, axis=-1, keepdims=True) for x in (half, way))
+    square, share = (dot(half, x)[..., None] for x in (half, way))
     straight = (way - cross(half, way) + share * half) / (1.0 + square)  # (1 + [half]x)^-1 way
     return np.concatenate((turn, straight), axis=-1) / h
 

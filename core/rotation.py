@@ -88,7 +88,7 @@ def cross(a: Array, b: Array) -> Array:
 
 def rotate(q: Array, v: Array) -> Array:
     """Turn the vectors v (..., 3) by q (..., 4)."""
-    return (to_matrix(q) @ v[..., None])[..., 0]
+    return apply(to_matrix(q), v)
 
 
 def exp(w: Array) -> Array:

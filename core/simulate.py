@@ -23,7 +23,7 @@ RETURN = 2.0  # [Hz] of prescribed joints that are off the clip
 Forward = Callable[[Model, Kinematics, Load], Array]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)  # not frozen: one is made in every sub-step, see `forces.step.Step`
 class Run:
     """A simulation so far; also the checkpoint from which it goes on.
 

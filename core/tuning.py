@@ -261,11 +261,10 @@ def upward(parent: np.ndarray, body: int) -> list[int]:
 def joints_between(parent: np.ndarray, body: int) -> Array:
     """(n,) joints on the way from a body to each of the others."""
     up = upward(parent, body)
-    rank = {i: k for k, i in enumerate(up)}
-    out = np.zeros(len(parent))
-    for i in range(len(parent)):  # parents stand before their children
-        out[i] = rank[i] if i in rank else len(up) if parent[i] < 0 else out[parent[i]] + 1
-    return out
+    rank, out = {i: float(k) for k, i in enumerate(up)}, list[float]()
+    for i, carrier in enumerate(parent.tolist()):  # parents stand before their children
+        out.append(rank[i] if i in rank else float(len(up)) if carrier < 0 else out[carrier] + 1.0)
+    return np.array(out)
 
 
 def foot_spring(actor: Actor) -> tuple[Array, Array]:

@@ -8,7 +8,7 @@ from .impulse import coupling, eases, effective_inverse, given, point_jacobian, 
 from .inverse import inverse
 from .kinematics import Kinematics, kinematics, with_twist
 from .light import forward as forward_light
-from .load import Load
+from .load import Load, Turns
 from .momentum import Balance, balance, centre, centre_of
 from .tree import forward as forward_tree
 
@@ -26,6 +26,7 @@ __all__ = [
     "Factor",
     "Kinematics",
     "Load",
+    "Turns",
     "balance",
     "centre",
     "centre_of",

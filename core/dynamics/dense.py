@@ -35,7 +35,7 @@ def _impeded(model: Model, H: Array, Z: Array) -> Array:
     """A matrix (..., nv, nv), which is ours, and joint impedances (..., n, 6, 6) in it."""
     into, out_of = model.block
     flat = H.reshape(H.shape[:-2] + (-1,))
-    flat[..., into] += model.blocks(Z).reshape(Z.shape[:-3] + (-1,)).take(out_of, axis=-1)
+    flat[into if H.ndim == 2 else (..., into)] += model.blocks(Z).reshape(Z.shape[:-3] + (-1,)).take(out_of, axis=-1)
     return flat.reshape(H.shape)
 
 

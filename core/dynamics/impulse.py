@@ -77,9 +77,11 @@ def eases(model: Model, kin: Kinematics) -> Array:
         inverse = np.linalg.inv(mass_matrix(model, kin))
     except np.linalg.LinAlgError:  # a joint moves no mass
         return np.full(model.n, ALONE)
-    out = np.ones(model.n)
-    for i in set(model.dof_body.tolist()):
-        own, S = model.dof_body == i, model.joints[i]
-        about = np.linalg.eigvals(inverse[np.ix_(own, own)] @ (S @ whole[i] @ S.T))
-        out[i] = np.clip(about.real.max(), 1.0, ALONE)
+    out, axes = np.ones(model.n), np.bincount(model.dof_body, minlength=model.n)
+    for d in set(axes.tolist()) - {0}:
+        bodies = np.flatnonzero(axes == d)
+        own = np.flatnonzero(axes[model.dof_body] == d).reshape(-1, d)
+        S = model.dof_axis[own]
+        about = np.linalg.eigvals(inverse[own[:, :, None], own[:, None, :]] @ S @ whole[bodies] @ S.swapaxes(-1, -2))
+        out[bodies] = np.clip(about.real.max(axis=-1), 1.0, ALONE)
     return out

@@ -4,9 +4,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..lanes import Part, zeros
+from ..lanes import Part, together, zeros
 from ..model import Model
 from ..rotation import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Turns:
+    """Turns of the joints of m different bodies, and where they stand in flat tables of all joints.
+
+    torque: (3 m,) in one of (n, 6).  Z: (9 m,) in one of (n, 6, 6).
+    """
+
+    bodies: Part
+    torque: np.ndarray
+    Z: np.ndarray
+
+    @classmethod
+    def of(cls, bodies: np.ndarray) -> "Turns":
+        """Of the joints of these bodies (m,)."""
+        torque = 6 * bodies[:, None] + np.arange(3)
+        return cls(together(bodies), torque.reshape(-1), (6 * torque[..., None] + np.arange(3)).reshape(-1))
 
 
 @dataclass
@@ -48,16 +66,20 @@ class Load:
 
     def add_joint(self, force: Array, Z: Array | None = None) -> None:
         """Add joint forces (..., n, 6) and impedances (..., n, 6, 6), body frames; the first of those becomes ours."""
-        self.force = self.force + force
+        self.force += force
         if Z is not None:
             self.Z = Z if self.Z is None else self.Z + Z
 
-    def add_turn(self, bodies: Part, torque: Array, Z: Array) -> None:
-        """Add torques (..., m, 3) and impedances (..., m, 3, 3) to turns of the joints of m different bodies."""
+    def add_turn(self, turns: Turns, torque: Array, Z: Array) -> None:
+        """Add torques (..., m, 3) and impedances (..., m, 3, 3) to turns of joints."""
         if self.Z is None:
             self.Z = zeros(self.force, 6, 6)
-        self.force[..., bodies, :3] += torque
-        self.Z[..., bodies, :3, :3] += Z
+        if self.force.ndim > 2:
+            self.force[..., turns.bodies, :3] += torque
+            self.Z[..., turns.bodies, :3, :3] += Z
+        else:  # a third of what numpy takes for rows and a slice at once
+            self.force.reshape(-1)[turns.torque] += torque.reshape(-1)
+            self.Z.reshape(-1)[turns.Z] += Z.reshape(-1)
 
     def add_body(self, bodies: np.ndarray, wrench: Array, Z: Array | None = None) -> None:
         """Add wrenches (..., m, 6) and impedances (..., m, 6, 6) on the m given bodies, shared frame."""

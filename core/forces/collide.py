@@ -130,7 +130,7 @@ class SelfCollision:
 
     def of_clip(self, model: Model, reference: Reference) -> "SelfCollision":
         """The same, silent on the clip: a pair that overlaps there is judged beyond that overlap."""
-        kin = kinematics(model, reference.arrivals())
+        kin = kinematics(model, reference.arrivals)
         depth, normal, points = self.capsules.nearest(self.capsules.cores(kin), self.pairs)
         h = reference.kicks[:, None]
         motion = ahead(model, kin, with_twist(model, kin, reference.passing()), reference.acceleration, h[..., None])

@@ -1,10 +1,11 @@
 """Friction in joints: viscous, and Coulomb friction that creeps or holds still."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from ..dynamics import Load
+from ..dynamics import Load, Turns
 from ..lanes import dot
 from ..rotation import EYE, Array
 from ..spatial import apply
@@ -24,11 +25,15 @@ class Viscous:
     damping: Array
     clip: bool = True
 
+    @cached_property
+    def _turns(self) -> Turns:
+        return Turns.of(self.bodies)
+
     def add(self, load: Load, step: Step) -> None:
         """Torque on arrival and its impedance."""
         w = (step.e_dot if self.clip else step.state.twist)[..., self.bodies, :3]
         torque, Z = -self.damping[:, None] * w, step.h * self.damping[:, None, None] * EYE
-        load.add_turn(self.bodies, torque if self.clip else step.from_rest(self.bodies, torque, Z), Z)
+        load.add_turn(self._turns, torque if self.clip else step.from_rest(self.bodies, torque, Z), Z)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +49,16 @@ class DryFriction:
     torque: Array
     creep: float
 
+    @cached_property
+    def _turns(self) -> Turns:
+        return Turns.of(self.bodies)
+
     def add(self, load: Load, step: Step) -> None:
         """Torque on arrival and its impedance."""
         w = step.state.twist[..., self.bodies, :3]
         chord = self.torque[step.k] / np.sqrt(dot(w, w) + self.creep**2)
         torque, Z = -chord[..., None] * w, step.h * chord[..., None, None] * EYE
-        load.add_turn(self.bodies, step.from_rest(self.bodies, torque, Z), Z)
+        load.add_turn(self._turns, step.from_rest(self.bodies, torque, Z), Z)
 
 
 @dataclass(frozen=True, eq=False)

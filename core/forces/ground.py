@@ -40,7 +40,7 @@ class Ground:
 
     def of_clip(self, model: Model, reference: Reference) -> "Ground":
         """The same ground, silent where the clip's own feet are in it."""
-        kin = kinematics(model, reference.arrivals())
+        kin = kinematics(model, reference.arrivals)
         x = kin.p[:, self.bodies] + apply(kin.R[:, self.bodies], self.points)
         h = reference.kicks[:, None]
         depth = self.radius - (x + kin.origin[:, None] - self.origin) @ self.normal

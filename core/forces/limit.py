@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..dynamics import Load
+from ..dynamics import Load, Turns
 from ..lanes import Part, dot, rows, together
 from ..rotation import EYE, Array
 from ..spatial import apply_T
@@ -53,6 +53,10 @@ class Limit:
     swift: Swift | None = None
 
     @cached_property
+    def _turns(self) -> Turns:
+        return Turns.of(self.bodies)
+
+    @cached_property
     def _hinge(self) -> np.ndarray:
         """(m,) whether it is one."""
         return np.any(self.axis, axis=-1)
@@ -62,8 +66,9 @@ class Limit:
         return self.swift or unknown(len(self.bodies))
 
     @cached_property
-    def _rows(self) -> Part:
-        return together(self.bodies)
+    def _cone(self) -> Array:
+        """(m,) 1.0 where it is none."""
+        return np.where(self._hinge, 0.0, 1.0)
 
     @cached_property
     def _inner(self) -> Array:
@@ -77,19 +82,15 @@ class Limit:
         return together(np.flatnonzero(self._hinge)), self.bodies[self._hinge], self.axis[self._hinge]
 
     @cached_property
-    def _free(self) -> tuple[Array, Array]:
-        """(K, m) ends of the free play."""
-        return self.soft * self.low, self.soft * self.high
-
-    @cached_property
-    def _zones(self) -> tuple[Array, Array]:
-        """(K, m) ways from the free play to the range's end, above and below."""
-        above, below = ((1.0 - self.soft) * np.maximum(end, 1e-6) for end in (self.high, -self.low))
-        return above, below
+    def _ends(self) -> Array:
+        """(K, 4, m) ends of the free play, and the ways from there to the range's, below and above each."""
+        ways = ((1.0 - self.soft) * np.maximum(end, 1e-6) for end in (-self.low, self.high))
+        return np.stack((self.soft * self.low, self.soft * self.high, *ways), axis=1)
 
     def add(self, load: Load, step: Step) -> None:
         """Torque at the deviation as far ahead as `Swift` says, with its tangent as stiffness."""
-        e, rate = rows(step.e, self._rows)[..., :3], rows(step.e_dot, self._rows)[..., :3]
+        bodies = self._turns.bodies
+        e, rate = rows(step.e, bodies)[..., :3], rows(step.e_dot, bodies)[..., :3]
         part = self._swift.taken(step.h)
         ahead = e + part[0][:, None] * rate
         squares = dot(ahead, ahead)
@@ -101,7 +102,7 @@ class Limit:
         x: (..., m) length of the last.
         """
         (late, inert, _, lag), (e, rate, ahead) = part, moved
-        k, (hinges, bodies, axis) = step.k, self._hinged
+        hinges, bodies, axis = self._hinged
         length = np.maximum(x, 1e-12)
         u = ahead / length[..., None]
         if len(bodies):
@@ -109,16 +110,17 @@ class Limit:
             u[..., hinges, :] = turned = apply_T(rows(step.rate, bodies, 2), axis)
             later = late[hinges] * dot(turned, rate[..., hinges, :])
             x[..., hinges] = dot(e[..., hinges, :], axis) + later
-        zone = np.where(x > 0.0, self._zones[0][k], self._zones[1][k])
-        x = past(x, self._free[0][k], self._free[1][k])
-        off = rows(step.off, self._rows)[..., :3]
+        low, high, below, above = self._ends[step.k]
+        zone = np.where(x > 0.0, above, below)
+        x = past(x, low, high)
+        off = rows(step.off, self._turns.bodies)[..., :3]
         grows, gained = dot(rate, u), dot(off, u)
         speed = before(grows, lag * gained)
         torque, z = pressed(part, x, zone, (self.stiffness, self.damping), speed)
         # across a cone's radius the torque turns with the joint: else it would swirl
-        swirl = inert * ~self._hinge * np.abs(torque) / length
+        swirl = inert * self._cone * np.abs(torque) / length
         Z = ((z - swirl)[..., None] * u)[..., :, None] * u[..., None, :] + swirl[..., None, None] * EYE
-        load.add_turn(self._rows, torque[..., None] * u, Z)
+        load.add_turn(self._turns, torque[..., None] * u, Z)
 
 
 def pressed(part: Taken, x: Array, zone: Array, spring: tuple[Array, Array], speed: Array) -> tuple[Array, Array]:

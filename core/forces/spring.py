@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..dynamics import Kinematics, Load
+from ..dynamics import Kinematics, Load, Turns
 from ..model import Model
 from ..reference import Reference
 from ..rotation import Array, conjugate, log, multiply, vector
@@ -118,7 +118,7 @@ class JointSpring:
         torque, Z = turned(self.law, step, e, w)
         if self.rest is not None:
             torque = step.from_rest(self.bodies, torque, Z)
-        every = np.arange(step.model.n)
+        every = Turns.of(np.arange(step.model.n))
         load.add_turn(every, step.spread(self.bodies, torque), step.spread(self.bodies, Z))
 
 

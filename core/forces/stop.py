@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..dynamics import Load
+from ..dynamics import Load, Turns
 from ..reference import Reference
 from ..rotation import Array
 from ..spatial import apply
@@ -41,7 +41,7 @@ class EndStop:
         cls, stops: Stops, reference: Reference, spring: tuple[Array, Array], swift: Swift | None = None
     ) -> "EndStop":
         """The ranges, nowhere narrower than the clip.  spring: stiffness and damping."""
-        states = reference.arrivals()
+        states = reference.arrivals
         low, high, own = stops.widened(states.rotation)
         rate = np.einsum("kmai,kmi->kma", stops.gradients(own), states.twist[:, stops.bodies, :3])
         ahead = own + reference.kicks[:, None, None] * rate
@@ -58,6 +58,10 @@ class EndStop:
         """Of all three angles, (m, 1) each."""
         return each(self.swift, len(self.stiffness))
 
+    @cached_property
+    def _turns(self) -> Turns:
+        return Turns.of(self.stops.bodies)
+
     def add(self, load: Load, step: Step) -> None:
         """Torques at the angles as far ahead as `Swift` says, along their gradients."""
         low, high = self.low[step.k], self.high[step.k]
@@ -72,4 +76,4 @@ class EndStop:
         spring = self.stiffness[:, None], self.damping[:, None]
         speed = before(grows, part[3] * apply(g, last))
         torque, Z = along(*pressed(part, x, zone, spring, speed), g)
-        load.add_turn(self.stops.bodies, step.from_rest(self.stops.bodies, torque, Z), Z)
+        load.add_turn(self._turns, step.from_rest(self.stops.bodies, torque, Z), Z)

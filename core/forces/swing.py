@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dynamics import Load
+from ..dynamics import Load, Turns
 from ..lanes import dot
 from ..reference import Reference
 from ..rotation import Array, conjugate, cross, multiply
@@ -48,7 +48,7 @@ class SwingTwist:
     @classmethod
     def of_rest(cls, reference: Reference, limit: "SwingTwist", middle: Array) -> "SwingTwist":
         """The same range about a joint rotation (m, 4) at rest, nowhere narrower than the clip itself."""
-        states = reference.arrivals()
+        states = reference.arrivals
         h = reference.kicks[:, None]
         own = replace(limit, middle=middle, wider=None)
         d, w = own._deviation(states.rotation, states.twist)
@@ -80,7 +80,11 @@ class SwingTwist:
         spring = self.stiffness, self.damping
         zone = np.where(ahead > 0.0, *self._zones)
         torque, Z = along(*pressed(part, past(ahead, low, high), zone, spring, speed), g)
-        load.add_turn(self.bodies, torque if self.middle is None else step.from_rest(self.bodies, torque, Z), Z)
+        load.add_turn(self._turns, torque if self.middle is None else step.from_rest(self.bodies, torque, Z), Z)
+
+    @cached_property
+    def _turns(self) -> Turns:
+        return Turns.of(self.bodies)
 
     @cached_property
     def _swift(self) -> Swift:

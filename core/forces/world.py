@@ -169,7 +169,7 @@ def _less(rate: Array, gained: Array) -> Array:
 
 def motions(model: Model, reference: Reference) -> tuple[Kinematics, Kinematics]:
     """Kinematics (K, ...) of a reference: with the twists of arrival, and with those in passing."""
-    kin = kinematics(model, reference.arrivals())
+    kin = kinematics(model, reference.arrivals)
     return kin, with_twist(model, kin, reference.passing())
 
 

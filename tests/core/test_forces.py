@@ -112,7 +112,7 @@ def every_force(model, reference):
         "end stops": EndStop.of_clip(stops(rest, -0.03 * one, 0.03 * one), reference, (1e5 * one, 1e3 * one)),
         "viscous": Viscous(m, 100.0 * one),
         "floor": Compliant([floor]),
-        "flesh": Flesh(thick, pairs, 100.0 * one, 10.0, 1.0).of_clip(kinematics(model, reference.arrivals())),
+        "flesh": Flesh(thick, pairs, 100.0 * one, 10.0, 1.0).of_clip(kinematics(model, reference.arrivals)),
         "contacts": Contacts(
             [
                 Ground(m, points, 0.1 * one, origin=np.array([0.0, 0.0, 0.3])).of_clip(model, reference),

@@ -27,7 +27,7 @@ def muscle(model, reference, frequency, share=1.0, ratio=0.7):
     omega = 2 * np.pi * frequency
     zero = np.zeros_like(reference.twist[::50])
     kin = kinematics(model, State(reference.rotation[:-1:50], reference.position[:-1:50], zero))
-    still = kinematics(model, reference.arrivals())
+    still = kinematics(model, reference.arrivals)
     moving = with_twist(model, still, reference.passing())
     ff = of_motion(model, moving, reference.acceleration, np.zeros(3))
     K = omega**2 * effective_inertia(model, kin)
