@@ -129,7 +129,7 @@ def forces(body, reference):
     kin = kinematics(body, State(reference.rotation[:-1:20], reference.position[:-1:20], reference.twist[::20]))
     carried, n = effective_inertia(body, kin), body.n
     omega = 2.0 * np.pi * FREQUENCY
-    moving = with_twist(body, kinematics(body, reference.arrivals()), reference.passing())
+    moving = with_twist(body, kinematics(body, reference.arrivals), reference.passing())
     feed_forward = of_motion(body, moving, reference.acceleration, np.zeros(3))
     K, D = omega**2 * carried, 2.0 * RATIO * omega * carried
     rate, pace = np.full(n, 2.0 * RATIO * omega), np.full(n, omega)

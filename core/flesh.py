@@ -25,11 +25,11 @@ def between(actor: Actor, model: Model, moving: np.ndarray) -> Flesh | None:
     ends = np.stack((np.zeros((len(bodies), 3)), actor.axis[bodies]), axis=1)
     capsules = Capsules(bodies, ends, actor.masses.radius[bones[bodies]])
     root = np.array([base_role(actor.roles[i]) in ("upper_arm", "thigh") for i in bodies], dtype=bool)
-    found = []
+    found, moves = [], moving[bodies].tolist()
     for a, b in capsules.pairs(model):
         parts = {part[bodies[a]], part[bodies[b]]}
         beside = "trunk" in parts and (root[a] or root[b] or parts & {"leg.L", "leg.R"})
-        if len(parts) == 2 and not beside and not (root[a] and root[b]) and moving[bodies[[a, b]]].any():
+        if len(parts) == 2 and not beside and not (root[a] and root[b]) and (moves[a] or moves[b]):
             found.append((a, b))
     if not found:
         return None

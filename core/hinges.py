@@ -57,9 +57,7 @@ def bend(actor: Actor, hinges: Hinges, R: Array, p: Array) -> Array:
     return np.asarray(np.arctan2(sine, dot(above, below)))
 
 
-def _segments(
-    actor: Actor, body: int | np.ndarray, upper: int | np.ndarray, R: Array, p: Array
-) -> tuple[Array, Array]:
+def _segments(actor: Actor, body: int | np.ndarray, upper: int | np.ndarray, R: Array, p: Array) -> tuple[Array, Array]:
     """World directions (T, ..., 3) of the upper segments and of those below the hinges."""
     return _unit(p[:, body] - p[:, upper]), _unit(apply(R[:, body], actor.axis[body]))
 

@@ -83,9 +83,16 @@ class Table(NamedTuple):
         return cls(matrix, tuple(terms) if len(terms) <= FEW else ())
 
 
+def matmul(a: Array, b: Array) -> Array:
+    """Matrices a @ b, (..., i, j) and (..., j, k); where they are two, by numpy's shorter way, which is half of it."""
+    return a.dot(b) if a.ndim == b.ndim == 2 else a @ b
+
+
 def linear(v: Array, table: Table) -> Array:
     """v (..., i) times a table (i, j): of a batch in one product, or an entry at a time where there are few."""
-    if not (v.ndim > 2 and laned(v)):
+    if v.ndim == 2:
+        return v.dot(table.matrix)  # see `matmul`
+    if not laned(v):
         return v @ table.matrix
     lying = v.T.reshape(v.shape[-1], -1)
     if not table.terms:

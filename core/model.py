@@ -17,7 +17,7 @@ import numpy as np
 from .errors import ModelError
 from .groups import Groups
 from .groups import build as groups
-from .lanes import beside, laned, memory, over, product, seen
+from .lanes import beside, laned, matmul, memory, over, product, seen
 from .levels import Levels
 from .levels import build as levels
 from .limbs import Limbs, entries
@@ -248,13 +248,13 @@ class Model:
         """(..., n, c) sums over all bodies that carry a body, itself included."""
         if values.ndim > 2 and laned(values):
             return over(self.outward, values)
-        return self.ancestor @ values if values.size * self.n < BY_LEVEL else self.levels.outward(values)
+        return matmul(self.ancestor, values) if values.size * self.n < BY_LEVEL else self.levels.outward(values)
 
     def inward(self, values: Array) -> Array:
         """(..., n, c) sums over all bodies that a body carries, itself included."""
         if values.ndim > 2 and laned(values):
             return over(self.inward, values)
-        return self.ancestor.T @ values if values.size * self.n < BY_LEVEL else self.levels.inward(values)
+        return matmul(self.ancestor.T, values) if values.size * self.n < BY_LEVEL else self.levels.inward(values)
 
     @cached_property
     def limbs(self) -> Limbs:

@@ -129,8 +129,10 @@ def step(
     if not largest(np.abs(twist)) < LOST:
         raise _broken(model, kin, load, now.h, forces)
     rotation, position = advance(state, twist, float(reference.lengths[k]))
-    led = _led(model, run, now, float(reference.lengths[k]))
-    rotation = _on_axes(model, reference.rotation[k + 1], rotation, led)
+    led = None
+    if len(model.partial):
+        led = _led(model, run, now, float(reference.lengths[k]))
+        rotation = _on_axes(model, reference.rotation[k + 1], rotation, led)
     fastest, bent = _largest(kin.V[..., :3]), _largest((acceleration - now.a_clip)[..., :3])
     turned = max(run.turned, _largest(now.e[..., :3]))
     return Run(k + 1, State(rotation, position, twist), fastest, bent, turned, band, acceleration, led)
@@ -174,14 +176,12 @@ def _return(e: Array, e_dot: Array, h: float) -> Array:
     return k * e + (k * (h + 2.0 / w)) * e_dot
 
 
-def _led(model: Model, run: Run, now: Step, length: float) -> tuple[Array, Array] | None:
+def _led(model: Model, run: Run, now: Step, length: float) -> tuple[Array, Array]:
     """(n, 6, 6) the model's `residual`, and (2, ..., m, 3) how far off the clip its joints that turn about fewer than
     three axes are across them after a step of a length [s], as a rotation vector, and how fast that changes.
 
     What is left of it where joints lost axes returns as all that is prescribed.
     """
-    if not len(model.partial):
-        return None
     if run.led is not None and np.array_equal(run.led[0], model.residual):
         e, rate = run.led[1]
     else:
@@ -191,11 +191,9 @@ def _led(model: Model, run: Run, now: Step, length: float) -> tuple[Array, Array
     return model.residual, np.stack((e + length * rate, rate))
 
 
-def _on_axes(model: Model, clip: Array, rotation: Array, led: tuple[Array, Array] | None) -> Array:
+def _on_axes(model: Model, clip: Array, rotation: Array, led: tuple[Array, Array]) -> Array:
     """Keep joints that turn about fewer than three axes on them: off the clip across the axes they are as far as they
     are led, what else drifts there is taken out."""
-    if led is None:
-        return rotation
     partial = model.partial
     e = log(multiply(conjugate(clip[partial]), rotation[..., partial, :]))
     rotation = rotation.copy()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..lanes import matmul
 from ..model import Model
 from ..rotation import Array
 from ..spatial import apply, apply_T, solve
@@ -45,7 +46,7 @@ def mass_matrix(model: Model, kin: Kinematics, body_Z: Array | None = None) -> A
     flat = inertia.reshape(inertia.shape[:-2] + (36,))
     composite = model.inward(flat).reshape(inertia.shape)
     F = (composite @ kin.S).reshape(kin.S.shape[:-3] + (-1,)).take(model.entries, axis=-1)
-    half = kin.axes(model.entries) @ F.swapaxes(-1, -2)
+    half = matmul(kin.axes(model.entries), F.swapaxes(-1, -2))
     half *= model.above
     return half + half.swapaxes(-1, -2)
 

@@ -170,7 +170,7 @@ class SelfCollision:
 
 def _anywhere(found: np.ndarray) -> np.ndarray:
     """Indices of the pairs that are found (..., P) in any member of a batch."""
-    return np.flatnonzero(found if found.ndim == 1 else np.any(found.reshape(-1, found.shape[-1]), axis=0))
+    return (found if found.ndim == 1 else np.any(found.reshape(-1, found.shape[-1]), axis=0)).nonzero()[0]
 
 
 def nearest(both: Array) -> tuple[Array, Array]:

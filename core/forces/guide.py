@@ -36,7 +36,7 @@ class Guide:
         changes, and (K, 3) how much faster than on its way the weight gets besides by when it is braked [m/s]."""
         D, pace = self.taut.T
         K = pace**2
-        late, inert, drag, _ = taken(kicks, D, pace)
+        late, inert, drag = taken(kicks, D, pace)
         whole = 1.0 + inert * K + drag * D
         return (K / whole)[:, None], ((D + late * K) / whole)[:, None], drag[:, None] * self.faster
 

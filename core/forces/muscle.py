@@ -50,7 +50,7 @@ class Muscle:
         tone = np.broadcast_to(self.tone, self.feed_forward.shape[:2])
         root = np.sqrt(tone)
         damped = root if self.damped is None else np.broadcast_to(self.damped, tone.shape)
-        late, inert, drag, _ = taken(kicks[:, None], damped * self.rate, root * self.pace)
+        late, inert, drag = taken(kicks[:, None], damped * self.rate, root * self.pace)
         tone, damped, late, inert, drag = (x[..., None, None] for x in (tone, damped, late, inert, damped * drag))
         K, D = self.stiffness[..., :3, :3], self.damping[..., :3, :3]
         turning = tone * K, damped * D, inert, drag * D, late[..., 0], np.any(late, axis=(1, 2, 3))

@@ -104,19 +104,12 @@ def implicit(x: Array | float) -> Array:
 Taken = tuple[Array, Array, Array, Array]
 
 
-def taken(h: Array | float, rate: Array, pace: Array, ease: Array | float = 1.0) -> Taken:
+def taken(h: Array | float, rate: Array, pace: Array) -> tuple[Array, Array, Array]:
     """How springs and dampers are taken in steps of lengths h [s], for damping over inertia and circular frequencies
-    [1/s]: how long after the arrival [s] the spring is looked at, factors on its stiffness [s^2] and on its damping [s]
-    in the impedance, and the `lag` [s].
-
-    ease: how many times as easily a joint turns alone.  It turns slowly with all that it carries, for which rate and
-    pace are, and fast with its own bone, for the limb stays behind at the next joint.  What suits the limb throws the
-    bone back from a range that it runs into, and to and fro; what suits the bone is of first order for the limb.  So
-    there a damper is taken by the lag later, as late as the bone needs, at a rate that is less by what the acceleration
-    of the step before gains in that time, see `before`: second order for both.
-    """
-    late, end = stiff(h * pace), implicit(h * rate)
-    return h * late, h * h * (INERTIA + (1.0 - INERTIA) * late), h * end, h * (implicit(h * rate * ease) - end)
+    [1/s]: how long after the arrival [s] the spring is looked at, and factors on its stiffness [s^2] and on its damping
+    [s] in the impedance."""
+    late = stiff(h * pace)
+    return h * late, h * h * (INERTIA + (1.0 - INERTIA) * late), h * implicit(h * rate)
 
 
 def before(rate: Array, gained: Array) -> Array:
@@ -146,7 +139,14 @@ def once(laws: Callable[..., Result]) -> Callable[..., Result]:
 @dataclass(frozen=True, eq=False)
 class Swift:
     """How fast springs and dampers would swing and decay: their circular frequencies `pace` and damping over inertia
-    `rate` [1/s], (m,) each; infinite = not known, taken wholly at the end of a step.  ease: (m,) see `taken`."""
+    `rate` [1/s], (m,) each; infinite = not known, taken wholly at the end of a step.
+
+    ease: (m,) how many times as easily a joint turns alone.  It turns slowly with all that it carries, for which rate
+    and pace are, and fast with its own bone, for the limb stays behind at the next joint.  What suits the limb throws
+    the bone back from a range that it runs into, and to and fro; what suits the bone is of first order for the limb.
+    So there a damper is taken by a lag later, as late as the bone needs, at a rate that is less by what the
+    acceleration of the step before gains in that time, see `before`: second order for both.
+    """
 
     rate: Array
     pace: Array
@@ -157,9 +157,10 @@ class Swift:
         return {}
 
     def taken(self, h: float) -> Taken:
-        """`taken`, (m,) each, for steps of a length [s], of which few occur."""
+        """`taken` and the lag [s], (m,) each, for steps of a length [s], of which few occur."""
         if h not in self._known:
-            self._known[h] = taken(h, self.rate, self.pace, self.ease)
+            late, inert, drag = taken(h, self.rate, self.pace)
+            self._known[h] = late, inert, drag, h * implicit(h * self.rate * self.ease) - drag
         return self._known[h]
 
 
