@@ -157,8 +157,9 @@ class Model:
     @cached_property
     def partial(self) -> np.ndarray:
         """Bodies whose joints move, but turn about fewer than three axes."""
-        turns = [np.linalg.matrix_rank(joint[:, :3]) if len(joint) else 3 for joint in self.joints]
-        return np.flatnonzero(np.array(turns) < 3)
+        kinds = {id(joint): joint[:, :3] for joint in self.joints if len(joint)}
+        turns = {kind: int(np.linalg.matrix_rank(axes)) for kind, axes in kinds.items()}
+        return np.flatnonzero([turns.get(id(joint), 3) < 3 for joint in self.joints])
 
     @cached_property
     def across(self) -> Array:
