@@ -1,8 +1,9 @@
 """How a body starts whose joints are told velocities, the document's (de Heras Ciechomski 2001, 5.2).
 
-His figure had nothing but the joints of his tables.  Arms that they leave limp, and all of a body whose pelvis is free,
-answer as the articulated body does: to the blow that the tables stand for, and to the joints that start.  So arms stay
-behind a trunk that is set in motion instead of being flung with it, and a leg that is swung takes the body along.
+His figure had nothing but the joints of his tables.  Arms that they leave limp, and where no pose is held all that
+moves, answer as the articulated body does: to the blow that the tables stand for, and to the joints that start.  So
+arms and heads stay behind a trunk that is set in motion instead of being flung with it, and a leg that is swung takes
+the body along.  On the way to a pose that is held a neck that stays behind would stop the trunk.
 """
 
 from collections.abc import Mapping, Sequence

@@ -303,5 +303,5 @@ class Stage:
                     axis, own = self._axis(q, i, settings[i].angle, blow), self.axes.get(i)
                     rates[i] = rates.get(i, 0.0) + rate * (axis if own is None else own * (own @ axis))
         pulses = [pulse for blow, _ in landing for pulse in blow.felt()]
-        answers = (self.limp if self.base < 0 else np.ones_like(self.moving)) & self.situation.coupled
+        answers = (self.limp if self.posed else np.ones_like(self.moving)) & self.situation.coupled
         return kicked(self.model, state, rates, pulses, answers)
