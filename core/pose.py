@@ -12,6 +12,7 @@ from .errors import SituationError
 from .rotation import Array, angle, slerp
 
 UNIMPORTANT, IMPORTANT, VERY_IMPORTANT = 10.0, 50.0, 400.0
+LEAST = 1e-3  # [s] that a simulation lasts
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +94,10 @@ class Envelope:
         curves.check(self.curve, "The envelope", 1.0)
         if self.curve and (self.curve[-1][1] != 0.0 or len(self.curve) < 2):
             raise SituationError("The envelope's curve does not end at 0. Let its last point be [seconds, 0].")
-        if self.duration <= 0.0:
+        if self.duration < LEAST:
             raise SituationError("The envelope has no length. Give attack, sustain or relaxation more than 0 s.")
+        if self.mode == "hold" and self.simulation < LEAST:
+            raise SituationError(f"The pose is held after {self.simulation:g} s. Simulate for {LEAST:g} s or more.")
 
     @property
     def duration(self) -> float:

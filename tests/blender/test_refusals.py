@@ -37,6 +37,7 @@ REFUSED = {
     "no direction": (sets(direction_mode="WORLD", direction=(0.0, 0.0, 0.0)), "direction has no length"),
     "no such bone": (sets(bone="tail"), "no bone or role 'tail'"),
     "no numbers": (sets(envelope_curve="0 1 fish"), "'0 1 fish' is not a row of numbers"),
+    "nothing simulated": (sets(envelope_mode="hold", simulation=0.0), "held after 0 s. Simulate for 0.001 s or more"),
     "all locked": (locks, "'Demo Character' can be keyed. Unlock"),
     "all left out": (leaves_out, "moves no bone of this rig. Choose another or set bones to Simulated"),
     "a blast's mass": (sets(kind="RADIAL", strength="STRIKER"), "A blast has no mass"),

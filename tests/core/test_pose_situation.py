@@ -65,10 +65,16 @@ def test_envelope_of_the_document():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"attack": -1.0}, {"mode": "loop"}, {"attack": 0.0, "sustain": 0.0, "relaxation": 0.0}]
+    ("wrong", "said"),
+    [
+        ({"attack": -1.0}, "attack is -1.0 s"),
+        ({"mode": "loop"}, "mode 'loop' is unknown"),
+        ({"attack": 1e-6, "sustain": 0.0, "relaxation": 0.0}, "has no length"),
+        ({"mode": "hold", "simulation": 0.0}, "held after 0 s. Simulate for 0.001 s or more"),
+    ],
 )
-def test_envelope_refuses(wrong):
-    with pytest.raises(SituationError):
+def test_envelope_refuses(wrong, said):
+    with pytest.raises(SituationError, match=said):
         Envelope(**wrong)
 
 
