@@ -2,8 +2,9 @@
 
 A joint is a constant motion subspace in its body's frame and nothing else: no columns is a prescribed (or fixed)
 joint, one a revolute or prismatic joint, three a spherical or planar one, six a free base.  (A universal joint is two
-revolute ones with a massless body between.  Two turning axes in one joint would both turn with the body, as no cross's
-do: `simulate` keeps such a joint from turning about the third, off the clip, which does not keep its energy.)
+revolute ones with a massless body between.  The axes of one joint that turns about two both go with the body, unlike a
+cross's, and turns about them add up to some about the third: from that `simulate` keeps it, off the clip, at a price in
+energy.)
 The state of every joint is its body's full pose and twist relative to the parent, so a joint may change from prescribed
 to dynamic and back over time by changing the model, with the state left as it is.
 """

@@ -17,7 +17,7 @@ from .soundness import idle, turns_idly
 from .spatial import apply
 
 FAR = 1.0  # [rad] turn of a body in a step that no motion of a body has
-LOST = 1e150  # [rad/s, m/s] of which no pose can be worked out: squared they are no numbers any more
+LOST = 1e150  # [rad/s, m/s] of which no pose can be worked out: beyond, squares overflow
 RETURN = 2.0  # [Hz] of prescribed joints that are off the clip
 
 Forward = Callable[[Model, Kinematics, Load], Array]

@@ -35,12 +35,11 @@ class Load:
     force: (..., n, 6) at the joints, dual to the joint twist, body frame.  Z: (..., n, 6, 6) joint impedance, same
     frame.
     wrench: (..., n, 6) on the bodies, shared frame of the Kinematics.  body_Z: (..., n, 6, 6) body impedance, same
-    frame;
-        it acts on the true acceleration, gravity left out.
+    frame; it acts on the true acceleration, gravity left out.
     expected: (..., n, 6) acceleration of the joint twist on the clip, to be set before anything is added.
     prescribed: (..., n, 6) acceleration of the joint twist where the joint is not dynamic, body frame.
     gravity: (3,) world [m/s^2].
-    weighs: how much of their weight bodies feel: less by 1 for all that joints carry wholly, wherever they go.
+    weighs: part of their weight that bodies feel, less by 1 for every force that carries all of it wherever they go.
     """
 
     force: Array
@@ -65,7 +64,10 @@ class Load:
         return cls(force, None, wrench, None, prescribed, gravity, expected)
 
     def add_joint(self, force: Array, Z: Array | None = None) -> None:
-        """Add joint forces (..., n, 6) and impedances (..., n, 6, 6), body frames; the first of those becomes ours."""
+        """Add joint forces (..., n, 6) and impedances (..., n, 6, 6), body frames.
+
+        The first of those becomes ours: one that nobody else has, and that lies as `zeros` does (see `add_turn`).
+        """
         self.force += force
         if Z is not None:
             self.Z = Z if self.Z is None else self.Z + Z

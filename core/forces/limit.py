@@ -67,7 +67,7 @@ class Limit:
 
     @cached_property
     def _cone(self) -> Array:
-        """(m,) 1.0 where it is none."""
+        """(m,) 1.0 for cones, 0.0 for hinges."""
         return np.where(self._hinge, 0.0, 1.0)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Dampers that know the inertia of a whole limb, on a bone that is far lighter (`forces.step.taken`)."""
+"""Dampers that know the inertia of a whole limb, on a bone that is far lighter (`forces.step.Swift`)."""
 
 import numpy as np
 import pytest
