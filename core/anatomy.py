@@ -125,7 +125,7 @@ def hinge_axis(skeleton: Skeleton, anatomy: Anatomy, bone: int) -> Array | None:
     upper = skeleton.head[bone] - skeleton.head[above] if above >= 0 else lower
     toward = anatomy.forward if role == "forearm" else -anatomy.forward
     expected = cross(lower, toward)
-    if np.linalg.norm(expected) < 0.2 * np.linalg.norm(lower):
+    if np.linalg.norm(expected) <= 0.2 * np.linalg.norm(lower):  # also where it has no length
         expected = anatomy.left if role == "shin" else -anatomy.left
     expected = expected / np.linalg.norm(expected)
     bend = cross(upper, lower)

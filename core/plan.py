@@ -42,8 +42,8 @@ class Struck:
     weak: (K, L) what each has lost of its strength.  sinks: (K, L) the same for how far the body sinks, times the
     artist's gain.  hold: (K, L) how firmly each foot is kept to its place, 0 = not at all.  knocks: (K, L, 2) how far
     off its goal a foot in the air lands [m].  hit: (K, L) 0..1, how far a blow has struck it by then.  draws: (K, L) by
-    how much farther knees bend in the air [rad].  behind: (K, 2) how far hips are behind the weight [m], see `flight`.
-    sweeps: feet that are knocked off the ground.
+    how much farther knees bend in the air [rad], and folds: (L,) how far they are bent by that at most.
+    behind: (K, 2) how far hips are behind the weight [m], see `flight`.  sweeps: feet that are knocked off the ground.
     """
 
     weak: Array
@@ -52,6 +52,7 @@ class Struck:
     knocks: Array
     hit: Array
     draws: Array
+    folds: Array
     behind: Array
     sweeps: tuple[Sweep, ...] = ()
 
@@ -59,7 +60,8 @@ class Struck:
     def nothing(cls, shape: tuple[int, ...]) -> "Struck":
         """Legs (K, L) that nothing strikes."""
         weak, sinks, hit, draws = np.zeros((4, *shape))
-        return cls(weak, sinks, np.ones(shape), np.zeros((*shape, 2)), hit, draws, np.zeros((shape[0], 2)))
+        knocks, folds = np.zeros((*shape, 2)), np.full(shape[1], np.inf)
+        return cls(weak, sinks, np.ones(shape), knocks, hit, draws, folds, np.zeros((shape[0], 2)))
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Plan:
     hastened: (K, L, 3) how far feet are off the clip's because they land sooner [m], which `feet` have in them, too,
     turned: (K, L, 3) by how much they turn for it [rad], and hangs: (K, L) by how much nearer to their hips they hang
     than `feet` have them [m].  draws: (K, L) by how much farther knees bend than is simulated, of feet that are free
-    [rad].
+    [rad], and folds: (L,) how far they are bent by that at most, but for what the clip bends them.
     moves: what was stepped.
     lost: [s] when the balance could not be saved, or None.  astray: whether feet or weight are not home in time, so
     that they slide there.
@@ -104,6 +106,7 @@ class Plan:
     turned: Array
     hangs: Array
     draws: Array
+    folds: Array
     moves: tuple[Move, ...] = ()
     lost: float | None = None
     astray: bool = False

@@ -1,6 +1,7 @@
 """How far joints may leave the clip, and what a situation says instead (its legal angles)."""
 
 from collections.abc import Mapping
+from math import inf
 
 from .errors import SituationError
 from .roles import SIDED, base_role
@@ -45,3 +46,8 @@ def check(said: Ranges, what: str) -> None:
 def own(said: Ranges, role: str) -> tuple[float, ...] | None:
     """What is said of a body's role ("upper_arm.L"): of its side, else of both; None = nothing."""
     return said.get(role, said.get(base_role(role)))
+
+
+def folds(said: Ranges, role: str) -> float:
+    """[deg] the most flexion of an elbow or knee; infinite where nothing tells it."""
+    return (own(said, role) or HINGE.get(base_role(role), (0.0, inf)))[1]

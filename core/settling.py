@@ -11,7 +11,7 @@ from .model import Model
 from .plan import Plan
 from .reference import to_world
 from .resample import linear
-from .rotation import Array, conjugate, exp, multiply, rotate, slerp
+from .rotation import Array, conjugate, exp, log, multiply, rotate, slerp
 from .sides import beside, least
 from .stance import Stance
 from .support import smooth
@@ -98,15 +98,18 @@ class Settling:
         return shown
 
     def _kneed(self, model: Model, clip: Array, joints: Array, draws: Array, bends: list[Poses]) -> Array:
-        """The joint rotations (T, n, 4) with knees that turn as knees do, bent farther by `draws` (T, L) [rad].
+        """The joint rotations (T, n, 4) with knees that turn as knees do, bent farther by `draws` (T, L) [rad], as far
+        as they fold.
 
         clip: (T, n, 4) world rotations.  bends: of the clip's knees.
         """
         out = joints.copy()
         for i, limb in enumerate(self.stance.limbs):
             knee = multiply(conjugate(clip[:, model.parent[limb.lower]]), clip[:, limb.lower])
-            own = braced(limb, knee, joints[:, limb.lower])
-            out[:, limb.lower] = multiply(own, bent(limb, draws[:, i], bends[i][0]))
+            own, folded = braced(limb, knee, joints[:, limb.lower]), bends[i][0]
+            flexion = folded + log(multiply(conjugate(knee), own)) @ limb.axis
+            left = np.maximum(np.maximum(self.plan.folds[i], folded) - flexion, 0.0)
+            out[:, limb.lower] = multiply(own, bent(limb, np.minimum(draws[:, i], left), folded))
         return out
 
     def _placed(

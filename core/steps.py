@@ -51,7 +51,7 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
     way, pace, turn = off(stance, walker.stance)
     moves, lost, astray = tuple(walker.moves), walker.lost, walker.astray
     feet, speed = feet + way, speed + pace
-    led = feet, speed, pull, hold, lift, rising, way, turn, hangs, struck.draws
+    led = feet, speed, pull, hold, lift, rising, way, turn, hangs, struck.draws, struck.folds
     return Plan(walker.stance, shift, rate, *led, moves, lost, astray)
 
 

@@ -12,6 +12,7 @@ from .forces import Pulse
 from .ik import Limb
 from .legs import bodies
 from .plan import Struck, Sweep
+from .ranges import folds
 from .rotation import Array
 from .stance import Stance
 from .support import smooth
@@ -69,7 +70,9 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
                 if not found.flies[k]:
                     free = _freed(found, since, blow.start, _ready(found, blow, off, i))
                     hold[:, i] *= 1.0 - lever * (1.0 - np.maximum(free, held))
-    return Struck(weak, sinks, hold, knocks, hit, (1.0 - hold) * draws, np.zeros((len(hit), 2)), tuple(sweeps))
+    said = blows[0].situation.ranges  # as joints have them
+    most = np.radians([folds(said, actor.roles[limb.lower]) for limb in found.limbs])
+    return Struck(weak, sinks, hold, knocks, hit, (1.0 - hold) * draws, most, np.zeros((len(hit), 2)), tuple(sweeps))
 
 
 def _drawn(found: Stance, since: Array, lands: int) -> Array:

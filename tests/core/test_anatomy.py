@@ -1,5 +1,7 @@
 """Roles, anatomical tree, directions and size of made-up figures."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from core.errors import CoreError
 from core.rotation import exp, rotate
 
 from .figures import DOG, HUMAN, build, mirrored, moved, renamed
+from .test_react import clip_of, hit_on
 
 EXPECTED = {
     "root": "root", "pelvis": "pelvis", "spine.01": "spine.1", "spine.02": "spine.2", "neck": "neck.1", "head": "head",
@@ -177,6 +180,20 @@ def test_hinges_flex_knees_back_and_elbows_forward(turn):
         flexed = rotate(exp(0.5 * axis), segment) - segment
         assert sense * (flexed @ anatomy.forward) > 0.3 * np.linalg.norm(segment)
     assert hinge_axis(skeleton, anatomy, anatomy.bone("head")) is None
+
+
+def test_a_shin_without_a_length_has_the_axis_of_the_figure():
+    """Its knee and ankle coincide; the reaction is whole."""
+    skeleton = build()
+    head = skeleton.head.copy()
+    head[skeleton.names.index("foot.L")] = head[skeleton.names.index("shin.L")]
+    skeleton = replace(skeleton, head=head)
+    anatomy = analyse(skeleton)
+    bone = anatomy.bone("shin.L")
+    axis = rotate(skeleton.rotation[bone], hinge_axis(skeleton, anatomy, bone))
+    np.testing.assert_allclose(axis, anatomy.left, atol=1e-9)
+    reaction = hit_on(skeleton, "leg_front")
+    assert all(np.isfinite(pose).all() for pose in reaction.poses(clip_of(skeleton)))
 
 
 def test_a_rest_pose_bent_the_other_way_keeps_its_anatomy_unless_it_is_bent_far():

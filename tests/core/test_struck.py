@@ -237,6 +237,25 @@ def test_a_knee_is_drawn_up_by_what_shows_of_it(skeleton, monkeypatch):
         np.testing.assert_allclose(one, other, atol=1e-12)
 
 
+def test_a_knee_is_drawn_up_no_farther_than_it_folds(skeleton, monkeypatch):
+    """Hardly by a situation that lets it fold no farther than its clip does."""
+    clip, actor = clip_of(skeleton), actor_of(skeleton)
+    found = stance.read(actor, clip, 1.0)
+    leg = [limb.end for limb in found.limbs].index(actor.first("foot.R"))
+    k = int(np.flatnonzero(found.down[:-1, leg] & ~found.down[1:, leg])[0]) + 4
+    told = {"clip": clip, "hit": Hit(float(found.times[k]) * clip.fps)}
+
+    def folded(**ranges):
+        reaction = hit_on(skeleton, "leg_inside", **told, ranges=ranges)
+        return np.degrees(ik.bend(found.limbs[leg], *reaction.poses(clip))[0])
+
+    wide, narrow = folded(), folded(shin=(0.0, 5.0))
+    monkeypatch.setattr(struck, "DRAWN", 0.0)
+    plain = folded(shin=(0.0, 5.0))
+    assert (wide - plain).max() > 10.0
+    assert (narrow - plain).max() < 2.5
+
+
 @pytest.mark.parametrize("bone", ["shin.R", "thigh.L"])
 def test_no_knee_is_drawn_up_by_a_blow_below_it_or_on_a_leg_that_stands(skeleton, bone):
     clip, actor = clip_of(skeleton), actor_of(skeleton)
