@@ -1,6 +1,6 @@
 """Which arms bear a body, which hang on one that is led off its clip, and which of those stay behind it at first."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -75,3 +75,11 @@ def limp(actor: Actor, hanging: np.ndarray, said: Sequence[Sequence[BoneSetting]
     """
     told = [any(own[i].velocity * own[i].multiplier for own in said) for i in range(len(hanging))]
     return hanging & ~np.array(told) & [base_role(role) != "hand" for role in actor.roles]
+
+
+def firm(actor: Actor, started: Iterable[int]) -> np.ndarray:
+    """(n,) bool, of arms what starts with nothing but what carries it: hands, kept to their forearms by tendons, and
+    what carries an arm's own joints that are started, whose speed would be lost in it."""
+    carriers = {j for i in started for j in tuning.upward(actor.parent, i)}
+    parts = [base_role(role) for role in actor.roles]
+    return np.array([part == "hand" or (part in ARM and i in carriers) for i, part in enumerate(parts)])

@@ -304,4 +304,6 @@ class Stage:
                     rates[i] = rates.get(i, 0.0) + rate * (axis if own is None else own * (own @ axis))
         pulses = [pulse for blow, _ in landing for pulse in blow.felt()]
         answers = (self.limp if self.posed else np.ones_like(self.moving)) & self.situation.coupled
+        if self.base < 0:
+            answers &= ~arms.firm(self.actor, rates)
         return kicked(self.model, state, rates, pulses, answers)

@@ -87,7 +87,8 @@ def test_arms_stay_behind_a_trunk_that_is_set_in_motion(actor, clip):
 
 
 def test_where_no_pose_is_held_all_stays_behind_that_is_told_nothing(actor, clip):
-    """Heads too, also where the pelvis stays on the clip: joints that are told nothing take no impulse of their own."""
+    """Heads too, also where the pelvis stays on the clip: joints that are told nothing take no impulse of their own.
+    Tendons keep hands to their forearms, and an arm's own velocity isn't lost in what carries it."""
     situation = named("chest_back").with_changes(drive="velocities")
     stage = Stage(actor, clip, [(situation, Hit(25.0))], {}, {})
     reference = stage.reference(stage.start, 1, 0.01, 0.01)
@@ -97,12 +98,19 @@ def test_where_no_pose_is_held_all_stays_behind_that_is_told_nothing(actor, clip
     at = kin.position()[blow.struck] + kin.R[blow.struck] @ blow.point
     push = point_jacobian(stage.model, kin, blow.struck, at).T @ (blow.impulse * blow.direction)
     spines = [i for i, own in enumerate(stage.settings) if own.velocity and stage.moving[i]]
-    free = ~np.isin(stage.model.dof_body, spines)
+    hands = [actor.first("hand.L"), actor.first("hand.R")]
+    free = ~np.isin(stage.model.dof_body, [*spines, *hands])
     taken = inertia(stage.model, kin) @ stage.model.coordinates(rates) - push
     np.testing.assert_allclose(taken[free], 0.0, atol=1e-9)
     head, rigid = actor.first("head"), np.where(np.isin(np.arange(stage.model.n), spines)[:, None], rates, 0.0)
     speeds = [velocity(stage.model, State(before.rotation, before.position, v), head, actor) for v in (rigid, rates)]
     assert stage.base < 0 and np.linalg.norm(speeds[1]) < 0.7 * np.linalg.norm(speeds[0])
+    elbow, carrier = actor.first("forearm.R"), actor.first("upper_arm.R")
+    user = {actor.names[elbow]: {"velocity": 400.0, "multiplier": 2.0}}
+    own = Stage(actor, clip, [(situation, Hit(25.0))], user, {})
+    gained = own.kicked(before, own.start, reference).twist - before.twist
+    assert np.linalg.norm(gained[elbow]) == pytest.approx(np.radians(800.0))
+    assert np.any(rates[carrier]) and not np.any(gained[carrier]) and not np.any(gained[hands])
 
 
 def velocity(model, state, body, actor):
