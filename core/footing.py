@@ -21,6 +21,7 @@ from .support import smooth
 LED = 0.1  # part of their muscles that legs keep which stand
 FIND = 0.3  # [s] after landing in which the pelvis finds back into its range
 EASY = 0.05  # of what holds a heel down, where the body is before its foot
+FOLDING = 0.2  # part of its muscles that a leg keeps which folds under a blow along it
 SWINGING = 0.1  # how firmly a foot in the air is led, as part of one that stands
 
 
@@ -29,12 +30,13 @@ class Footing(Settling):
     """Legs that stand, and the plan of their steps.
 
     missing: (K, L) force that the legs don't carry any more [N], at the stance's samples.
-    struck: (K, L) 0..1, how far a blow has struck them by then.
+    struck: (K, L) 0..1, how far a blow has struck them by then.  loose: (K, L) 0..1, how far they fold under it.
     fell: whether a blow was stronger than feet can catch, so that the plan is of a weaker one.
     """
 
     missing: Array
     struck: Array
+    loose: Array
     fell: bool = False
 
     def grounded(self, times: Array) -> Array:
@@ -48,12 +50,19 @@ class Footing(Settling):
     def tone(self, times: Array, bodies: int) -> Array:
         """(T, n) what is left of the muscles of bodies: legs that stand give way to the plan, which has the ground's
         force already; theirs would brake the weight once more.  Where a leg is struck, the others bear the body for it
-        and stay taut."""
+        and stay taut.  One that folds is loose: hip and knee turn against each other, each damped for all that it
+        carries, and little moves."""
         out = np.ones((len(times), bodies))
         whole = linear(self.stance.times, 1.0 - self.struck.max(axis=1), times)
-        for limb, part in zip(self.stance.limbs, self._stands(times).T, strict=True):
-            out[:, [limb.upper, limb.lower, limb.end]] = 1.0 - (1.0 - LED) * (whole * part)[:, None]
+        both = self._stands(times).T, self._loose(times).T
+        for limb, stands, loose in zip(self.stance.limbs, *both, strict=True):
+            part = (1.0 - (1.0 - LED) * whole * stands) * (1.0 - (1.0 - FOLDING) * loose)
+            out[:, [limb.upper, limb.lower, limb.end]] = part[:, None]
         return out
+
+    def _loose(self, times: Array) -> Array:
+        """(T, L) how far legs fold under a blow."""
+        return linear(self.stance.times, self.loose, times)
 
     @cached_property
     def _bears(self) -> Callable[[Array], Array]:
@@ -150,8 +159,9 @@ class Footing(Settling):
     def _firm(self, times: Array, hold: Array) -> Array:
         """(T, L) how firmly feet are led that are held so (T, L): in the air less than on the ground, not in flight.
         After one it comes up as the pelvis' range does: legs, a third of the body, would be yanked to where they stand.
+        A leg that folds is led by the last step alone.
         """
-        down = np.clip(self._down(times), 0.0, 1.0)
+        down, hold = np.clip(self._down(times), 0.0, 1.0), hold * (1.0 - self._loose(times)) ** 2
         return self.upright(times)[:, None] * hold * (SWINGING + (1.0 - SWINGING) * down)
 
     def _heels(self, kin: Kinematics, tips: Array, shift: Array, feet: Array) -> tuple[Heels, Array]:

@@ -43,7 +43,8 @@ class Struck:
     artist's gain.  hold: (K, L) how firmly each foot is kept to its place, 0 = not at all.  knocks: (K, L, 2) how far
     off its goal a foot in the air lands [m].  hit: (K, L) 0..1, how far a blow has struck it by then.  draws: (K, L) by
     how much farther knees bend in the air [rad], and folds: (L,) how far they are bent by that at most.
-    behind: (K, 2) how far hips are behind the weight [m], see `flight`.  sweeps: feet that are knocked off the ground.
+    loose: (K, L) 0..1, how far legs in the air fold under blows along them.  behind: (K, 2) how far hips are behind
+    the weight [m], see `flight`.  sweeps: feet that are knocked off the ground.
     """
 
     weak: Array
@@ -53,15 +54,16 @@ class Struck:
     hit: Array
     draws: Array
     folds: Array
+    loose: Array
     behind: Array
     sweeps: tuple[Sweep, ...] = ()
 
     @classmethod
     def nothing(cls, shape: tuple[int, ...]) -> "Struck":
         """Legs (K, L) that nothing strikes."""
-        weak, sinks, hit, draws = np.zeros((4, *shape))
+        weak, sinks, hit, draws, loose = np.zeros((5, *shape))
         knocks, folds = np.zeros((*shape, 2)), np.full(shape[1], np.inf)
-        return cls(weak, sinks, np.ones(shape), knocks, hit, draws, folds, np.zeros((shape[0], 2)))
+        return cls(weak, sinks, np.ones(shape), knocks, hit, draws, folds, loose, np.zeros((shape[0], 2)))
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
     knocks = np.zeros((*found.down.shape, 2))
     weak, sinks, hold = np.zeros(found.down.shape), np.zeros(found.down.shape), np.ones(found.down.shape)
     hit, draws, sweeps = np.zeros(found.down.shape), np.zeros(found.down.shape), list[Sweep]()
+    loose = np.zeros(found.down.shape)
     h = found.h
     for n, (blow, own) in enumerate(zip(blows, pulses, strict=True)):
         since = found.times - blow.start - min(n, 1) * h  # later ones a sample later: nothing shows before the blow
@@ -65,6 +66,7 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
                 lands = found.lands(off, i)
                 far = KNOCKED * float(found.length[i]) * strong
                 knocks[k : (lands if lands >= 0 else k) + 1, i] = far * blow.direction[:2]
+                loose[:, i] = np.maximum(loose[:, i], lever * _along(found, blow, k, i) * (since > -1e-6))
                 if blow.struck == limb.upper and blow.situation.drive == "impulse":  # else the knee is struck itself
                     draws[:, i] = np.maximum(draws[:, i], strong * _drawn(found, since - (off - k) * h, lands))
                 if not found.flies[k]:
@@ -72,7 +74,14 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
                     hold[:, i] *= 1.0 - lever * (1.0 - np.maximum(free, held))
     said = blows[0].situation.ranges  # as joints have them
     most = np.radians([folds(said, actor.roles[limb.lower]) for limb in found.limbs])
-    return Struck(weak, sinks, hold, knocks, hit, (1.0 - hold) * draws, most, np.zeros((len(hit), 2)), tuple(sweeps))
+    free, behind = 1.0 - hold, np.zeros((len(hit), 2))
+    return Struck(weak, sinks, hold, knocks, hit, free * draws, most, free * loose, behind, tuple(sweeps))
+
+
+def _along(found: Stance, blow: Blow, k: int, leg: int) -> float:
+    """How far a blow at sample k is one along a leg, from hip to ankle or back: its part of the energy."""
+    line = found.ankle[k, leg] - found.hip[k, leg]
+    return float((line @ blow.direction) ** 2 / max(float(line @ line), 1e-12))
 
 
 def _drawn(found: Stance, since: Array, lands: int) -> Array:
