@@ -63,6 +63,7 @@ def measure(skeleton: Skeleton, anatomy: Anatomy, mass: Mapping[str, float] | No
     axis = segments.ends(skeleton, anatomy, carry, com / scale) * scale  # rig units -> m
     length = np.linalg.norm(axis, axis=1)
     usual = segments.fractions(anatomy, carry, length)
+    volume[segments.beneath(anatomy)] = 0.0
     solid = carry & (volume > 0.0)
     kilograms = _masses(anatomy, carry, solid, volume, usual, length)
     radius = _radii(kilograms, length, near, axis)
@@ -141,8 +142,9 @@ def _masses(
         part = np.where(solid, volume, 0.0)
         part = part / part.sum() * usual[solid].sum() if solid.any() else part
         part = np.where(solid, part, np.where(ratio > 0.0, usual / DEPARTURE, usual))
+        departs = np.where(segments.beneath(anatomy), 1.0, DEPARTURE)
         for _ in range(8):
-            part = np.clip(part, usual / DEPARTURE, usual * DEPARTURE)
+            part = np.clip(part, usual / departs, usual * departs)
             part /= part.sum()
         return part * MASS
     guess = np.where(carry, length**3 * 0.1, 0.0)  # a capsule a fifth as thick as long

@@ -8,13 +8,14 @@ from .rotation import Array
 from .skeleton import Skeleton
 
 # Parts of body mass, de Leva 1996 (men): both sides of a limb counted once each; they add up to 1.
-# Trunk: lower 0.1117, middle and upper together 0.3229 (here: spine 0.3049, a clavicle with its muscles 0.009).
+# Trunk: lower 0.1117, middle and upper together 0.3229, of which a shoulder girdle takes 0.0115 a side: collar bone
+# 0.156 kg, shoulder blade with its muscles 0.704 kg (Blana et al. 2008, J Biomech 41:1714).
 FRACTION = {
     "head": 0.0544,
     "neck": 0.0150,
     "pelvis": 0.1117,
-    "spine": 0.3049,
-    "clavicle": 0.0090,
+    "spine": 0.2999,
+    "clavicle": 0.0115,
     "upper_arm": 0.0271,
     "forearm": 0.0162,
     "hand": 0.0061,
@@ -41,8 +42,10 @@ DOG = {
 # Small parts, as parts of the segment that carries them.
 SMALL = {"finger": ("hand", 0.4), "toe": ("foot", 0.2), "hip": ("pelvis", 0.25), "jaw": ("head", 0.1),
          "ear": ("head", 0.002), "eye": ("head", 0.004), "tail": ("pelvis", 0.1)}  # fmt: skip
-# Centre of mass along the segment from its upper end, de Leva 1996; 0.5 elsewhere.
-CENTRE = {"upper_arm": 0.577, "forearm": 0.457, "thigh": 0.41, "shin": 0.446, "foot": 0.44, "head": 0.5}
+# Centre of mass along the segment from its upper end, de Leva 1996; 0.5 elsewhere.  A girdle's is where it resists
+# turning about the breast bone as in the shoulder model: its blade hangs at the outer end.
+CENTRE = {"clavicle": 0.68, "upper_arm": 0.577, "forearm": 0.457, "thigh": 0.41, "shin": 0.446, "foot": 0.44,
+          "head": 0.5}  # fmt: skip
 # Lengths as parts of height where neither child nor tail tells (Drillis and Contini 1966), [1].
 LENGTH = {"head": 0.13, "hand": 0.1, "foot": 0.12, "toe": 0.04, "finger": 0.03, "shin": 0.246, "forearm": 0.146,
           "neck": 0.05, "spine": 0.1, "pelvis": 0.08, "tail": 0.1, "clavicle": 0.1, "thigh": 0.245,
@@ -67,6 +70,12 @@ def carriers(anatomy: Anatomy, skinned: Array) -> np.ndarray:
     if not carry.any():
         carry = nameless
     return carry if carry.any() else np.ones(len(names), dtype=bool)
+
+
+def beneath(anatomy: Anatomy) -> np.ndarray:
+    """(n,) bool: a biped's shoulder girdle, which moves beneath the trunk's skin: what of that follows it says nothing
+    of its mass."""
+    return np.array([anatomy.kind == "biped" and base_role(role) == "clavicle" for role in anatomy.role], dtype=bool)
 
 
 def homes(anatomy: Anatomy, carry: np.ndarray) -> np.ndarray:

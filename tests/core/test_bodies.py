@@ -153,6 +153,23 @@ def test_bones_alone_give_exactly_a_humans_parts():
     )
 
 
+@pytest.mark.parametrize("thick", [0.2, 1.0, 1.3])
+def test_a_shoulder_girdle_weighs_and_resists_as_a_humans_whatever_skin_follows_it(thick):
+    """A collar bone of 0.156 kg and a blade of 0.704 kg, together 11.4 cm off the breast bone's joint (root of the mean
+    square), which is 15 cm from the arm's: OpenSim's shoulder models."""
+    skeleton = build(skin=True)
+    skin = skeleton.skin
+    for bone in (skeleton.index("clavicle.L"), skeleton.index("clavicle.R")):
+        own, along = skin.owner == bone, skeleton.tail[bone] - skeleton.head[bone]
+        off = skin.vertices[own] - skeleton.head[bone]
+        core = np.outer(off @ along / (along @ along), along)
+        skin.vertices[own] = skeleton.head[bone] + core + thick * (off - core)
+    bodies, i = measure(skeleton, analyse(skeleton)), skeleton.index("clavicle.L")
+    assert bodies.mass[i] == pytest.approx(0.156 + 0.704, rel=0.01)
+    across = np.sort(bodies.inertia[i].diagonal())[-1] + bodies.mass[i] * bodies.com[i] @ bodies.com[i]
+    assert np.sqrt(across / bodies.mass[i]) == pytest.approx(0.114 / 0.15 * bodies.length[i], rel=0.05)
+
+
 def test_a_big_head_stays_within_bounds():
     skeleton = build(skin=True)
     skin, head = skeleton.skin, skeleton.index("head")
