@@ -97,7 +97,7 @@ def _skin(objects, armature, index):
             kept, vertices, triangles = part
             vertices = vertices @ placement[:3, :3].T + placement[:3, 3]
             if moments(vertices[triangles] - vertices.mean(axis=0))[0] < 0.0:
-                triangles = triangles[:, ::-1]  # faces look in: mirrored, or modelled so
+                triangles = triangles[:, ::-1]  # faces look in: mirrored, or modelled so; a flat sheet has no side
             if skinned:
                 moved = _moved(mesh_object, armature, deforming, kept, vertices)
             else:

@@ -238,6 +238,23 @@ def test_seams_are_not_holes():
     np.testing.assert_allclose(measure(split, analyse(split)).mass, measure(joined, analyse(joined)).mass, rtol=1e-9)
 
 
+@pytest.mark.parametrize("faces", [[[0, 1, 2], [0, 2, 3]], [[2, 1, 0], [3, 2, 0]]], ids=["out", "in"])
+def test_a_flat_sheet_on_a_bone_has_no_volume(faces):
+    """A strap or a card of hair, whichever way it faces, leaves mass and inertia to what is solid."""
+    plain = build(skin=True)
+    skin, bone = plain.skin, plain.index("thigh.L")
+    corners = plain.head[bone] + [[0.2, 0.0, 0.0], [0.3, 0.1, 0.0], [0.3, 0.2, 0.1], [0.2, 0.1, 0.1]]
+    sheet = type(skin)(
+        np.concatenate((skin.vertices, corners)),
+        np.concatenate((skin.triangles, len(skin.vertices) + np.array(faces))),
+        np.append(skin.owner, [bone] * 4),
+    )
+    dressed = dataclasses.replace(plain, skin=sheet)
+    want, got = measure(plain, analyse(plain)), measure(dressed, analyse(dressed))
+    for name in ("mass", "com", "inertia"):
+        np.testing.assert_allclose(getattr(got, name), getattr(want, name), atol=1e-9, err_msg=name)
+
+
 def test_mass_overrides():
     skeleton = build(skin=True)
     anatomy = analyse(skeleton)
