@@ -10,6 +10,9 @@ from ..core.rotation import Array, normalize
 # Of rotation modes: the property that they put in force, where it isn't Euler angles.
 ROTATION = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
 
+# [rad] between two frames, farther than bones turn: past a pole two of three angles are off by half a turn.
+JUMP = 0.75 * np.pi
+
 
 def rotation_property(mode: str) -> str:
     """The property that a rotation mode puts in force."""
@@ -50,8 +53,8 @@ class Channels:
         return replace(self, **{name: np.concatenate([getattr(p, name) for p in parts]) for name in self._timed()})
 
     def jumps(self, a: Array, b: Array) -> np.ndarray:
-        """(K, 1 + n) whether the rotation of object and bones jumps from rows a (K,) to rows b: an angle by more than
-        half a turn, a quaternion to its negative, so that what is shown alike lies apart."""
+        """(K, 1 + n) whether the rotation of object and bones jumps from rows a (K,) to rows b: an angle by half a
+        turn or more, a quaternion to its negative, so that what is shown alike lies apart."""
         own = [(self.object_mode, self.object_rotation)]
         for i, mode in enumerate(self.modes):
             own.append((mode, getattr(self, rotation_property(mode).removeprefix("rotation_"))[:, i]))
@@ -65,7 +68,7 @@ def _jumps(mode: str, a: Array, b: Array) -> np.ndarray:
     """(K,) of the values (K, w) that a rotation mode puts in force."""
     if mode == "QUATERNION":
         return np.sum(a * b, axis=-1) < 0.0
-    turned = np.abs(a - b)[..., : 1 if mode == "AXIS_ANGLE" else 3] > np.pi
+    turned = np.abs(a - b)[..., : 1 if mode == "AXIS_ANGLE" else 3] > JUMP
     flipped = mode == "AXIS_ANGLE" and np.sum(a[..., 1:] * b[..., 1:], axis=-1) < 0.0
     return np.any(turned, axis=-1) | flipped
 

@@ -118,8 +118,8 @@ def steady(clip, channels):
         return clip
     bone, frame = whirls[0]
     text = (
-        "Keys of {} jump by a turn between frames {:g} and {:g}{}: the reaction goes by whole frames there. "
-        "Use Key > Discontinuity (Euler) Filter in the Graph Editor, or for quaternions Pose > Flip Quats."
+        "Keys of {} jump by half a turn or more between frames {:g} and {:g}{}: the reaction goes by whole frames "
+        "there. Use Key > Discontinuity (Euler) Filter in the Graph Editor, or for quaternions Pose > Flip Quats."
     )
     who = "bone '{}'".format(channels.names[bone]) if bone >= 0 else "the armature object"
     more = " and {} times more".format(len(whirls) - 1) if len(whirls) > 1 else ""

@@ -1,5 +1,5 @@
-"""What a clip does between two frames that neither of them shows: keys that jump by a turn, or change a quaternion's
-sign, whirl a bone round where nobody has looked."""
+"""What a clip does between two frames that neither of them shows: keys that jump by half a turn or a whole
+one, or change a quaternion's sign, whirl a bone round where nobody has looked."""
 
 from collections.abc import Callable
 from dataclasses import replace

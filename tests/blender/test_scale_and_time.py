@@ -154,9 +154,17 @@ def test_strips(demo, change):
     assert react(demo) > 20.0
 
 
-@pytest.mark.parametrize("mode", ("XYZ", "QUATERNION"))
-def test_keys_that_jump_by_a_turn_between_frames(demo, mode, capfd):
+ALIKE = {  # other values of the same rotation
+    "a turn": ("XYZ", ((1.0, 0.0), (1.0, 0.0), (1.0, 2.0 * np.pi))),
+    "past the pole": ("XYZ", ((1.0, -np.pi), (-1.0, np.pi), (1.0, -np.pi))),  # by less than half a turn each
+    "sign": ("QUATERNION", ((-1.0, 0.0),) * 4),
+}
+
+
+@pytest.mark.parametrize("way", ALIKE)
+def test_keys_that_jump_between_frames_to_what_shows_the_same(demo, way, capfd):
     """At whole frames such a clip is what it was, so its reaction is that of one without the jump."""
+    mode, others = ALIKE[way]
     bone, prop = demo.pose.bones["upper_arm.L"], "rotation_" + ("euler" if mode == "XYZ" else "quaternion")
     curves = rekeyed(bone, mode, prop)
     shown = np.arange(2.0, 24.0)
@@ -164,13 +172,13 @@ def test_keys_that_jump_by_a_turn_between_frames(demo, mode, capfd):
     smooth = joints(demo, shown)
     OPS.remove_all()
     capfd.readouterr()
-    for curve in curves if mode == "QUATERNION" else curves[2:]:
+    for curve, (times, more) in zip(curves, others, strict=True):
         for key in [key for key in curve.keyframe_points if key.co.x > 12.5]:
-            key.co.y = -key.co.y if mode == "QUATERNION" else key.co.y + 2.0 * np.pi
+            key.co.y = times * key.co.y + more
         curve.update()
     OPS.apply_hit_reaction()
     told = capfd.readouterr()
-    assert "Keys of bone 'upper_arm.L' jump by a turn between frames 12 and 13:" in told.out + told.err
+    assert "Keys of bone 'upper_arm.L' jump by half a turn or more between frames 12 and 13:" in told.out + told.err
     assert farthest(joints(demo, shown), smooth) < 0.5  # half-way by quaternions instead of by curves
 
 
