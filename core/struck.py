@@ -2,6 +2,7 @@
 foot is knocked off the ground, or off its way where it was in the air."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,51 +32,58 @@ TAKE, READY = 0.5, 0.2  # [s] in which a foot finds back to its place before it 
 
 def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Sequence[Pulse]]) -> Struck:
     """Of several blows, each with its pulses."""
-    knocks = np.zeros((*found.down.shape, 2))
-    weak, sinks, hold = np.zeros(found.down.shape), np.zeros(found.down.shape), np.ones(found.down.shape)
-    hit, draws, sweeps = np.zeros(found.down.shape), np.zeros(found.down.shape), list[Sweep]()
-    loose = np.zeros(found.down.shape)
-    h = found.h
+    out, sweeps = Struck.nothing(found.down.shape), list[Sweep]()
     for n, (blow, own) in enumerate(zip(blows, pulses, strict=True)):
-        since = found.times - blow.start - min(n, 1) * h  # later ones a sample later: nothing shows before the blow
+        since = found.times - blow.start - min(n, 1) * found.h  # later ones a sample later: nothing shows before
         k = int(np.searchsorted(found.times, blow.start - 1e-6))
         if found.flies[k]:  # in the air all legs move freely
             for i in range(len(found.limbs)):
-                hold[:, i] *= _freed(found, since, blow.start, _ready(found, blow, k, i), READY)
+                out.hold[:, i] *= _freed(found, since, blow.start, _ready(found, blow, k, i), READY)
         for i, limb in enumerate(found.limbs):
-            if blow.struck not in bodies(actor, limb):
-                continue
-            lever = _lever(actor, blow, limb)
-            hit[:, i] = np.maximum(hit[:, i], lever * (since > -1e-6))
-            strong = lever * _strong(own)
-            lost = strong * _weakened(found, blow, since, k, i)
-            weak[:, i] = np.maximum(weak[:, i], lost)
-            sinks[:, i] = np.maximum(sinks[:, i], blow.situation.dip * lost)
-            lands = found.lands(k, i)
-            on = lands if 0 <= lands <= k + LEAVES / h + 1e-6 else k  # one that lands just then stands
-            off = found.stays(on, i) if found.down[on, i] else k  # where it leaves the ground by itself
-            held = 1.0 - smooth(since / LEAVES) if off > k else np.zeros(len(since))
-            if (off - on) * h > LEAVES + 1e-6:
-                due = on + int(round(SWEPT / h))
-                way = FLUNG * float(found.length[i]) * strong * blow.direction[:2]
-                if np.linalg.norm(way) > LEAST and due < len(found.times):
-                    sweeps.append(Sweep(i, on, due, (float(way[0]), float(way[1]))))
-                    free = _freed(found, since, blow.start, _ready(found, blow, due, i, float(found.times[due])))
-                    hold[:, i] *= 1.0 - lever * (1.0 - np.maximum(free, held))
-            else:
-                lands = found.lands(off, i)
-                far = KNOCKED * float(found.length[i]) * strong
-                knocks[k : (lands if lands >= 0 else k) + 1, i] = far * blow.direction[:2]
-                loose[:, i] = np.maximum(loose[:, i], lever * _along(found, blow, k, i) * (since > -1e-6))
-                if blow.struck == limb.upper and blow.situation.drive == "impulse":  # else the knee is struck itself
-                    draws[:, i] = np.maximum(draws[:, i], strong * _drawn(found, since - (off - k) * h, lands))
-                if not found.flies[k]:
-                    free = _freed(found, since, blow.start, _ready(found, blow, off, i))
-                    hold[:, i] *= 1.0 - lever * (1.0 - np.maximum(free, held))
+            if blow.struck in bodies(actor, limb):
+                sweeps += _strike(out, actor, found, blow, own, since, k, i)
     said = blows[0].situation.ranges  # as joints have them
     most = np.radians([folds(said, actor.roles[limb.lower]) for limb in found.limbs])
-    free, behind = 1.0 - hold, np.zeros((len(hit), 2))
-    return Struck(weak, sinks, hold, knocks, hit, free * draws, most, free * loose, behind, tuple(sweeps))
+    free = 1.0 - out.hold
+    return replace(out, draws=free * out.draws, folds=most, loose=free * out.loose, sweeps=tuple(sweeps))
+
+
+def _strike(
+    out: Struck, actor: Actor, found: Stance, blow: Blow, own: Sequence[Pulse], since: Array, k: int, i: int
+) -> list[Sweep]:
+    """Add to `out`, in place, what a blow does to leg i that it strikes, and say whether that is swept away.
+
+    own: its pulses.  since: (K,) time since the blow [s], at sample k.
+    """
+    limb, h = found.limbs[i], found.h
+    lever = _lever(actor, blow, limb)
+    out.hit[:, i] = np.maximum(out.hit[:, i], lever * (since > -1e-6))
+    strong = lever * _strong(own)
+    lost = strong * _weakened(found, blow, since, k, i)
+    out.weak[:, i] = np.maximum(out.weak[:, i], lost)
+    out.sinks[:, i] = np.maximum(out.sinks[:, i], blow.situation.dip * lost)
+    lands = found.lands(k, i)
+    on = lands if 0 <= lands <= k + LEAVES / h + 1e-6 else k  # one that lands just then stands
+    off = found.stays(on, i) if found.down[on, i] else k  # where it leaves the ground by itself
+    held = 1.0 - smooth(since / LEAVES) if off > k else np.zeros(len(since))
+    if (off - on) * h > LEAVES + 1e-6:
+        due = on + int(round(SWEPT / h))
+        way = FLUNG * float(found.length[i]) * strong * blow.direction[:2]
+        if np.linalg.norm(way) <= LEAST or due >= len(found.times):
+            return []
+        free = _freed(found, since, blow.start, _ready(found, blow, due, i, float(found.times[due])))
+        out.hold[:, i] *= 1.0 - lever * (1.0 - np.maximum(free, held))
+        return [Sweep(i, on, due, (float(way[0]), float(way[1])))]
+    lands = found.lands(off, i)
+    far = KNOCKED * float(found.length[i]) * strong
+    out.knocks[k : (lands if lands >= 0 else k) + 1, i] = far * blow.direction[:2]
+    out.loose[:, i] = np.maximum(out.loose[:, i], lever * _along(found, blow, k, i) * (since > -1e-6))
+    if blow.struck == limb.upper and blow.situation.drive == "impulse":  # else the knee is struck itself
+        out.draws[:, i] = np.maximum(out.draws[:, i], strong * _drawn(found, since - (off - k) * h, lands))
+    if not found.flies[k]:
+        free = _freed(found, since, blow.start, _ready(found, blow, off, i))
+        out.hold[:, i] *= 1.0 - lever * (1.0 - np.maximum(free, held))
+    return []
 
 
 def _along(found: Stance, blow: Blow, k: int, leg: int) -> float:
