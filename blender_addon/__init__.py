@@ -5,6 +5,7 @@ import bpy
 from . import (
     bone_properties,
     controls_panel,
+    handwork,
     memory,
     operators_blend,
     operators_engine,
@@ -43,6 +44,7 @@ def register():
     """Everything that Blender has to know of; `unregister` takes it back in reverse."""
     global _command
     memory.register()
+    handwork.register()
     records.register()
     properties.register()
     bone_properties.register()
@@ -67,6 +69,7 @@ def unregister():
     bone_properties.unregister()
     properties.unregister()
     records.unregister()
+    handwork.unregister()
     memory.unregister()
 
 

@@ -249,9 +249,14 @@ def _set_handles(points: Any, frames: Array, shape: Shape) -> None:
         points.foreach_set(f"handle_{side}", handles.astype(np.float32).ravel())
 
 
+def is_used(action: Any) -> bool:
+    """Whether anything plays or notes the action."""
+    return bool(action.users > int(action.use_fake_user))
+
+
 def discard(action: Any) -> bool:
     """Delete an action that nothing uses any more; False where something still does."""
-    if action is None or action.users > int(action.use_fake_user):
+    if action is None or is_used(action):
         return False
     bpy.data.actions.remove(action)
     return True

@@ -118,7 +118,12 @@ def read(context, armature, wish, roles=None):
     _, base, _, continuation = clip.read_on(context, armature, skeleton, frames, found)
     other, keyed = sampling.action_channels(armature, skeleton.names, action, slot, _phase(wish, frames, first, last))
     anatomy = analyse(skeleton, roles)
-    targets, warnings = _targets(armature, anatomy, base, other, keyed, wish, envelope, rate)
+    targets = _targets(armature, anatomy, base, other, keyed, wish, envelope, rate)
+    silent = choosing.unheard(armature, chosen, wish.bones)
+    if not targets:
+        text = "Action '{}' changes nothing here: raise its importance, choose other bones, or another start."
+        raise choosing.InputError(silent or text.format(wish.action))
+    warnings = [*filter(None, [silent]), *_hidden(armature, targets)]
     titles = [choosing.title(name, armature.name) for name in (found.action, chosen.name)]
     return Blend(armature.name, " + ".join(titles), wish, targets, base, continuation, warnings)
 
@@ -164,7 +169,7 @@ def _phase(wish, frames, first, last):
 
 
 def _targets(armature, anatomy, base, other, keyed, wish, envelope, rate):
-    """(targets, warnings) by the pipeline; what the other action doesn't key is taken as it is below."""
+    """Targets by the pipeline; what the other action doesn't key is taken as it is below."""
     hung = rehung.find(armature, base.names, anatomy, base)
     turns, moves = _keyed(armature, base, keyed)
     other = rehung.with_bases(
@@ -183,11 +188,7 @@ def _targets(armature, anatomy, base, other, keyed, wish, envelope, rate):
     own = own if wish.clip is None else np.full(len(own), wish.clip)
     new = np.where(turns | moves, new if wish.other is None else wish.other, 0.0)
     mixed = blend([replace(plays, importance=own), replace(joins, importance=new)], base.frames / rate)
-    found = _changed(base, *hung.bases(base, mixed.rotation, mixed.translation), anatomy.size)
-    if not found:
-        text = "Action '{}' changes nothing here: raise its importance, choose other bones, or another start."
-        raise choosing.InputError(text.format(wish.action))
-    return found, _hidden(armature, found)
+    return _changed(base, *hung.bases(base, mixed.rotation, mixed.translation), anatomy.size)
 
 
 def _changed(base, rotation, location, size):

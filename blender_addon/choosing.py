@@ -8,6 +8,13 @@ import bpy
 
 from ..core.errors import CoreError
 from . import actions, checks, clip, layer_undo, source, staleness
+from .channels import rotation_property
+
+TURNS = {
+    "rotation_quaternion": "quaternions",
+    "rotation_euler": "Euler angles",
+    "rotation_axis_angle": "axis and angle",
+}
 
 
 class InputError(CoreError):
@@ -84,6 +91,27 @@ def curves_of(chosen):
     """The f-curves that a candidate would play."""
     action = bpy.data.actions[chosen.name]
     return actions.curves_of(action, action.slots.get(chosen.slot) if actions.LAYERED else None)
+
+
+def unheard(body, chosen, among=None):
+    """In a sentence, which bones (of those among) a candidate turns only by keys of another rotation mode than theirs;
+    "" where there are none."""
+    turned = {}
+    for curve in curves_of(chosen):
+        bone, rna = actions.bone_and_property(curve.data_path)
+        if rna in TURNS and actions.evaluates(curve):
+            turned.setdefault(bone, set()).add(rna)
+    needs = {bone.name: rotation_property(bone.rotation_mode) for bone in body.pose.bones}
+    silent = [bone for bone, need in needs.items() if bone in turned and need not in turned[bone]]
+    silent = [bone for bone in silent if among is None or bone in among]
+    if not silent:
+        return ""
+    first = silent[0]
+    text = (
+        "Bones that don't follow action '{}', which keys another rotation mode than theirs: {} ('{}' is set to {}, "
+        "keyed in {}). Convert its keys."
+    )
+    return text.format(chosen.name, len(silent), first, TURNS[needs[first]], TURNS[min(turned[first])])
 
 
 def key_range(chosen):

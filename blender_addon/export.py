@@ -139,7 +139,8 @@ def _range(armature, frames, whole_clip):
     start, end = math.floor(start), math.ceil(end)
     if start < 0:
         raise FileError(
-            "The motion starts at frame {}, and Blender exports from frame 0 on. Move the clip later.".format(start)
+            "The motion starts at frame {}, and Blender exports from frame 0 on. Move the clip later, or use "
+            "For Engine, whose takes start at 0.".format(start)
         )
     return start, max(end, start + 1)
 

@@ -222,7 +222,7 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
         source=found,
         plays=plays,
         continuation=continuation,
-        warnings=[*clip.warnings, *doubts, *_stretched(armature, body, channels)],
+        warnings=[*clip.warnings, *doubts, *_stretched(armature, body, channels), *takeover.unheard(armature, then)],
         then=then,
         played=played,
     )

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core.rotation import Array
-from . import actions, layer_keys, nla, records, staleness, timing
+from . import actions, handwork, layer_keys, nla, records, staleness, timing
 from . import layer_checks as checks
 from . import layer_curves as curves
 from . import layer_undo as undo
@@ -99,7 +99,7 @@ def apply_identity(context: Any, rig: Any, *, name: str, frames: ArrayLike, bone
 def remove(context: Any, rig: Any, name: str) -> tuple[str, ...]:
     """Take a reaction off and put back what it changed; with the last one the rig's animation stands as before.
 
-    Returns sentences on what could not be put back because it was changed by hand meanwhile.
+    Returns sentences on what was changed by hand meanwhile, and so was kept or could not be put back.
     """
     anim = rig.animation_data
     index = rig.parametric_dynamics_reactions.find(name)
@@ -204,6 +204,8 @@ def _apply(
         undo.take_off(rig, len(rig.parametric_dynamics_reactions) - 1)
         _refresh(context, rig)
         raise
+    for action in undo.own_actions_of(rig, record):
+        handwork.note(action)
     _refresh(context, rig)
     staleness.note(rig, record)
     return record

@@ -5,7 +5,7 @@ from typing import Any
 
 import bpy
 
-from . import actions, nla, records, timing
+from . import actions, handwork, nla, records, timing
 from .actions import Channel
 from .nla import Stack
 
@@ -44,15 +44,19 @@ def _is_copy(action: Any, original: Any) -> bool:
 
 def own_actions(rig: Any) -> set[Any]:
     """Every action that belongs to a reaction of the rig."""
-    records_ = rig.parametric_dynamics_reactions
-    return {strip.action for record in records_ for _, strip, layer in own_strips(rig, record) if layer}
+    return set().union(*(own_actions_of(rig, record) for record in rig.parametric_dynamics_reactions))
+
+
+def own_actions_of(rig: Any, record: Any) -> set[Any]:
+    """The actions of a reaction that are there."""
+    return {strip.action for _, strip, layer in own_strips(rig, record) if layer}
 
 
 def laid_actions() -> set[Any]:
-    """Every action that a reaction has laid, on whatever rig of the file."""
+    """Every action that a reaction has laid, on whatever rig of the file, and what was kept of those."""
     rigs = [item for item in bpy.data.objects if len(item.parametric_dynamics_reactions)]
     noted = {getattr(record, layer) for rig in rigs for record in rig.parametric_dynamics_reactions for layer in LAYERS}
-    return noted.union(*map(own_actions, rigs))
+    return noted.union(filter(handwork.is_laid, bpy.data.actions), *map(own_actions, rigs))
 
 
 def keyed_below(rig: Any) -> set[Channel]:
@@ -159,16 +163,17 @@ def silence(rig: Any, stack: Stack) -> None:
 
 
 def take_off(rig: Any, index: int) -> list[str]:
-    """Remove one reaction and, with the last, all that was changed for them.  Returns what could not be put back."""
+    """Remove one reaction and, with the last, all that was changed for them.  Returns what was kept, and
+    what could not be put back."""
     record = rig.parametric_dynamics_reactions[index]
     held = records.load(record.held)
     own = {getattr(record, layer) for layer in LAYERS} | {strip.action for _, strip, _ in own_strips(rig, record)}
     _remove_tracks(rig, record)
     rig.parametric_dynamics_reactions.remove(index)
-    for action in own:
-        actions.discard(action)
+    edited = sorted(map(handwork.put_away, own))
     still = {(p, i) for r in rig.parametric_dynamics_reactions for p, i, _ in records.load(r.held)}
-    notes = [] if len(rig.parametric_dynamics_reactions) else _restore_base(rig)
+    notes = [text for text in edited if text]
+    notes += [] if len(rig.parametric_dynamics_reactions) else _restore_base(rig)
     for path, position, value in held:
         if (path, position) not in still:
             write_back(rig, path, position, value)

@@ -59,6 +59,8 @@ def _reactions(layout, context, armature):
         "DYNAMICS_UL_reactions", "", armature, "parametric_dynamics_reactions", group, "active_reaction", rows=2
     )
     row.operator("parametric_dynamics.remove_all", text="", icon="TRASH")
+    if text := remarks.edited(armature, record):
+        wrapped(layout, context, text, "INFO")
     if text := remarks.doubled(armature, record):
         wrapped(layout, context, text, "INFO")
     if text := remarks.unapplied(armature, record):

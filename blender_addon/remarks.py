@@ -1,4 +1,5 @@
-"""What is no fault of the chosen reaction, but good to know: other settings in the panel, another reaction at its time.
+"""What is no fault of the chosen reaction, but good to know: its keys were edited, other settings in the panel, another
+reaction at its time.
 
 Cheap: the panel asks at every redraw.
 """
@@ -7,7 +8,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from ..core.errors import SituationError
-from . import keyed_settings, layer_undo, recipe, records, settings, staleness
+from . import handwork, keyed_settings, layer_undo, recipe, records, settings, staleness
 
 MOST = 3  # names in a sentence
 SHOWN = {"direction": "direction_mode", "angular": "twist", "striker": "strength"}  # the property that tells a field
@@ -21,6 +22,16 @@ def unapplied(armature, record):
     more = " and {} more".format(len(found) - MOST) if len(found) > MOST else ""
     text = "Changed since '{}' was made: {}{}. Update takes it over."
     return text.format(record.name, ", ".join(found[:MOST]), more)
+
+
+def edited(armature, record):
+    """That keys of the reaction were edited by hand, which Update would replace; "" where none were."""
+
+    def look():
+        return any(map(handwork.is_edited, layer_undo.own_actions_of(armature, record)))
+
+    text = "Keys of '{}' were edited by hand. Update and Remove keep them as an action of their own."
+    return text.format(record.name) if staleness.once(armature, ("edited", record.name), look) else ""
 
 
 def doubled(armature, record):

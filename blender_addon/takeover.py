@@ -49,6 +49,12 @@ def read(context, armature, body, name, frame):
     return replace(made, name=action.name), played
 
 
+def unheard(armature, then):
+    """What of the actions that have been read doesn't show on the armature, in sentences.  then: see `Job`."""
+    told = (choosing.unheard(armature, choosing.by_name(armature, made.name)) for made in (then[0] if then else ()))
+    return [*filter(None, dict.fromkeys(told))]
+
+
 def _shown(context, armature, body, channels, curves, frame):
     """Matrices (A, n, 4, 4) of the body's bones as Blender shows channels on its controls, and what moves them all."""
     names, _, _ = controls.watched(body.anatomy, body.skeleton.names)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import (
     actions,
+    blending,
     choosing,
     fk,
     operators_blend,
@@ -206,6 +207,26 @@ class TestDemo:
         OPS.blend_actions(action="Salute", frame=10.0)
         assert between(full, orientations(demo, frames)).max() <= 2.0
         assert key_count(demo) < 0.6 * keys
+
+    def test_keys_for_another_rotation_mode_are_told(self, demo):
+        """Blender doesn't show them; of a whole action of them nothing is left."""
+        euler = bpy.data.actions["Salute"].copy()
+        euler.name = "Euler Salute"
+        for curve in actions.all_curves(euler):
+            curve.data_path = curve.data_path.replace("rotation_quaternion", "rotation_euler")
+        told = r"action 'Euler Salute', .*: 2 \('\w+\.R' is set to quaternions, keyed in Euler angles\)"
+        with pytest.raises(RuntimeError, match=told):
+            OPS.blend_actions(action="Euler Salute", frame=10.0)
+        assert choosing.unheard(demo, choosing.by_name(demo, "Salute")) == ""
+        for curve in actions.all_curves(euler):
+            if "forearm" in curve.data_path:
+                curve.data_path = curve.data_path.replace("rotation_euler", "rotation_quaternion")
+        made = blending.read(bpy.context, demo, blending.Wish("Euler Salute", frame=10.0))
+        (told,) = made.warnings
+        assert ": 1 ('upper_arm.R' is set to quaternions, keyed in Euler angles)" in told
+        assert set(made.targets) == {"forearm.R"}
+        only = blending.Wish("Euler Salute", frame=10.0, bones=("forearm.R",))
+        assert blending.read(bpy.context, demo, only).warnings == []
 
     def test_refusals_change_nothing(self, demo):
         empty = bpy.data.actions.new("Empty")

@@ -7,7 +7,7 @@ import subprocess
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import files
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions, files
 
 from tests.blender.gltf_reader import Gltf
 
@@ -97,6 +97,25 @@ def test_a_take_is_what_the_scene_shows(rig, kind, tmp_path):
         again = heads(found.world((frame - first) / fps))
         worst = max(np.linalg.norm(joints[bone] - again[bone]) for bone in joints)
         assert worst < LIMIT * size(joints), frame
+
+
+def test_what_an_export_of_the_scene_refuses_is_a_take(template, tmp_path):
+    """Before frame 0; its sentence says so."""
+    rig = template("demo")
+    for curve in actions.all_curves(rig.animation_data.action):
+        for key in curve.keyframe_points:
+            key.co.x -= 100.0
+        curve.update()
+    OPS.apply_hit_reaction(frame=-90.0)
+    with pytest.raises(RuntimeError, match="from frame 0 on. Move the clip later, or use For Engine"):
+        OPS.export_fbx(filepath=str(tmp_path / "scene.fbx"))
+    first, last = span(rig)
+    shown = heads(matrices(rig, first))
+    assert OPS.export_takes(filepath=str(tmp_path / "take.glb"), kind=".glb") == {"FINISHED"}
+    found = Gltf(tmp_path / "take.glb")
+    assert found.span == pytest.approx((0.0, (last - first) / rate()), abs=1e-3) and first == -90
+    again = heads(found.world(0.0))
+    assert max(np.linalg.norm(shown[bone] - again[bone]) for bone in shown) < LIMIT * size(shown)
 
 
 @pytest.mark.parametrize("kind", (".glb", ".fbx"))

@@ -5,7 +5,8 @@ import json
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import cli, hints, recipe, settings
+from bl_ext.user_default.parametric_dynamics.blender_addon import cli, handwork, hints, recipe, remarks, settings
+from bl_ext.user_default.parametric_dynamics.blender_addon import job as jobs
 from bl_ext.user_default.parametric_dynamics.core import situation
 
 from .interface_tools import OPS, names
@@ -144,6 +145,7 @@ def test_a_fallen_body_goes_over_to_an_action_and_back_off(demo):
     bpy.context.scene.frame_end = 260
     assert OPS.apply_hit_reaction(frame=8.0) == {"FINISHED"}
     record = rig.parametric_dynamics_reactions[0]
+    assert handwork.is_laid(record.action) and remarks.edited(rig, record) == ""
     assert record.blend == "REPLACE" and recipe.loads(record.recipe).then == (group.then, group.then_or)
     assert record.action.frame_range[1] == 260.0
     heads = joints(rig, np.arange(200.0, 255.0))[:, :, 0]
@@ -180,6 +182,20 @@ def test_an_action_that_is_not_there_is_refused(demo):
     with pytest.raises(RuntimeError, match="no action 'Get Up'"):
         OPS.apply_hit_reaction(frame=8.0)
     assert len(rig.parametric_dynamics_reactions) == 0 and not len(rig.animation_data.nla_tracks)
+
+
+def test_an_action_that_is_keyed_for_another_rotation_mode_is_told(demo):
+    """Its bones would stand at rest."""
+    name = demo.animation_data.action.name
+
+    def told():
+        job = jobs.read(bpy.context, demo, situation.named("knock_out"), then=((name, name), 0.4))
+        return [text for text in job.warnings if "rotation mode" in text]
+
+    assert told() == []
+    demo.pose.bones["head"].rotation_mode = "XYZ"
+    text = "Bones that don't follow action '{}', which keys another rotation mode than theirs: 1 "
+    assert told() == [text.format(name) + "('head' is set to Euler angles, keyed in quaternions). Convert its keys."]
 
 
 LYING = {
