@@ -10,7 +10,7 @@ import pytest
 from core import drive, reference
 from core.errors import SimulationError
 from core.model import State
-from core.pace import Pace
+from core.pace import SPELL, Pace
 from core.progress import run
 from core.react import Hit, react
 from core.simulate import Run, simulate
@@ -130,10 +130,11 @@ def sub_steps(figure, most):
 
 
 def test_no_reaction_takes_many_more_sub_steps_for_a_little_more(figure):
-    """What is a little too sudden costs a few sub-steps, not a stretch of them: there is no cliff."""
+    """What is a little too sudden costs two spells of sub-steps and the one that leads to where longer ones may begin,
+    not a stretch of them: there is no cliff."""
     counts = [sub_steps(figure, most) for most in np.geomspace(0.01, 0.1, 24)]
     assert counts[0] > 1.2 * counts[-1]
-    assert np.abs(np.diff(counts)).max() <= 16
+    assert np.abs(np.diff(counts)).max() <= 2 * SPELL + 1
 
 
 def test_how_suddenly_joints_turn_is_told_off_the_clip(rng):
