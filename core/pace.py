@@ -25,7 +25,7 @@ LAST_RESORT = FINEST / 8.0  # [s] where all else breaks down
 PULSE, QUARTER = 24, 2  # sub-steps that a contact is to have, as far as two halvings go
 ASLEEP = np.radians(0.05), UNSEEN  # [rad, m] shown of a deviation that is not worth going on for
 FRESH = 0.1  # [s] after a contact, in which the body doesn't fall asleep
-TAIL = (0.8, 1.5)  # [s] after the last contact, from where on calm sub-steps are twice and four times as long
+TAIL = (0.6, 1.2)  # [s] after the last contact, from where on calm sub-steps are twice and four times as long
 
 
 @dataclass(frozen=True, eq=False)
