@@ -79,8 +79,8 @@ class Blow:
     """A hit as it lands.  start: [s].  struck: body; point: (3,) in its frame [m].  direction: (3,) unit, world.
 
     gain: dramatic gain.  told: part of the strength that tells, by seed and repetition; repetition: by that alone.
-    taken: part of it that the body takes, see `meeting`; of that, `passed` goes through an arm on what is `behind` it:
-    a body and a point (3,) in its frame [m].
+    taken: part of it that the body takes, see `meeting`; of that, `passed` goes through what is struck on what is
+    `behind` it: a body and a point (3,) in its frame [m].
     axes: (3, 3) rows left, forward, up of the figure at that moment.
     origin: (3,) of a blast, world [canonical m].  ground: height of the floor, the same; None = the clip's.
     """

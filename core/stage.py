@@ -87,7 +87,8 @@ class Stage:
     def _met(self, led: bool) -> list[list[Pulse]]:
         """Of every blow what it gives to the body that it meets, see `meeting`; led: as in `_impedance`."""
         met = [(self.model, self._state(blow.start), self._impedance(blow, led)) for blow in self.blows]
-        self.blows = [meeting.met(blow, self.actor, *what) for blow, what in zip(self.blows, met, strict=True)]
+        both = zip(self.blows, met, strict=True)
+        self.blows = [meeting.met(blow, self.actor, *what, self.flesh) for blow, what in both]
         return [blow.forces(self.actor, *what) for blow, what in zip(self.blows, met, strict=True)]
 
     def _model(self) -> Model:

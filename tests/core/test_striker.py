@@ -1,14 +1,17 @@
 """Blows of things that have a mass and a speed: collisions as momentum and energy have them."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from core import meeting
 from core.blows import Blow, Hit
 from core.dynamics import balance, effective_inverse, kinematics
 from core.dynamics.dense import mass_matrix
-from core.forces import Law, PointSpring, Pulse, Striker
+from core.forces import Capsules, Flesh, Law, PointSpring, Pulse, Striker
+from core.meeting import CHEST
 from core.model import Model, State, prismatic
 from core.simulate import simulate
 from core.situation import named
@@ -105,6 +108,35 @@ def test_a_contact_that_lasts_meets_what_its_muscle_holds_as_well(contact, pace,
         v = v + dt * np.array([2.0 / contact * np.sin(np.pi * t / contact) ** 2 - pull, pull]) / masses
         x, most = x + dt * v, max(most, v[0])
     assert abs(shown - most) < (0.07 if contact >= 0.1 else 0.2) * (alone - 1.0 / masses.sum())
+
+
+@pytest.mark.parametrize("part", [-1.0, 0.0, 0.5, 1.5])
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_what_a_struck_part_lies_on_opposes_with_it_as_one_mass(part, way):
+    """Two balls on a line, apart by a part of what the striker goes: touching they are one mass, its collision with
+    the striker is that of two; half of what that makes less light where they meet half-way; away from each other, or
+    beyond the striker's reach, the other takes no part."""
+    masses, slide, line = np.array([2.0, 10.0]), prismatic([1.0, 0.0, 0.0]), np.array([1.0, 0.0, 0.0])
+    inertias = inertia(masses, np.zeros((2, 3)), np.tile(np.eye(3), (2, 1, 1)))
+    model = Model(("arm", "trunk"), np.array([-1, -1]), (slide, slide), inertias)
+    v, contact = 30.0 * (1.0 / 15.0 + 1.0 / CHEST), 0.003
+    apart = 0.1 + part * contact * v
+    balls = Capsules(np.array([0, 1]), np.zeros((2, 2, 3)) + [[[0.0] * 3], [apart * line]], np.array([0.05, 0.05]))
+    flesh = Flesh(balls, np.array([[0, 1]]), masses, 30.0, 1.0)
+    hit = Hit(0.0, impulse=30.0, mass=15.0, contact=contact)
+    blow = Blow(named("chest_front"), hit, 0.0, 0, np.zeros(3), way * line, np.eye(3), None)
+    moment = State(np.tile([1.0, 0, 0, 0], (2, 1)), np.zeros((2, 3)), np.zeros((2, 6)))
+    actor = SimpleNamespace(parent=model.parent, roles=("", ""))
+    got = meeting.met(blow, actor, model, moment, flesh=flesh)
+    meets = way * min(1.0, 1.0 - part) if way > 0.0 and part < 1.0 else 0.0
+    less = meets * (1.0 / 2.0 - 1.0 / 12.0)
+    assert got.impulse == pytest.approx(v / (1.0 / 15.0 + 1.0 / 2.0 - less), rel=1e-12)
+    arm = (1.0 - got.passed) * got.impulse
+    assert arm == pytest.approx(v / (1.0 / 15.0 + 1.0 / 2.0), rel=1e-12)
+    assert (got.behind is not None) == (meets > 0.0)
+    if meets:
+        behind, place = got.behind
+        assert behind == 1 and place == pytest.approx(0.5 * apart * line)
 
 
 def test_striker_as_pulse_and_inside_a_step_agree(rng):
