@@ -11,6 +11,7 @@ from core.hits import from_entry
 from core.pose import Envelope
 from core.progress import run
 from core.react import Hit, react
+from core.rotation import conjugate, log, multiply
 from core.situation import named
 
 from .figures import build
@@ -203,6 +204,21 @@ def test_an_entry_changes_them_hit_by_hit():
     assert (made.counter, made.influence, made.tone_curve) == (2, (1, 0.5), ((0, 0.3), (1, 1)))
     assert (made.envelope.relaxation, made.envelope.sustain) == (0.5, plain.envelope.sustain)
     assert made.ranges == {"neck": (10.0,)} and made.gain == plain.gain
+
+
+def test_who_is_struck_in_the_belly_doubles_up(figure):
+    """Over the hips the chest nods forwards, farther than on a trunk of the usual range."""
+    actor, clip = figure
+    chest, pelvis = actor.find("", ("chest",), ""), actor.first("pelvis")
+
+    def nods(**changes):
+        reaction = run(react(actor, clip, named("belly_blast").with_changes(**changes), Hit(20.0)))
+        own, shown = actor.canonical(clip)[0], reaction.poses(clip)[0]
+        off = [multiply(shown[:, i], conjugate(own[:, i])) for i in (pelvis, chest)]
+        about_left = log(multiply(conjugate(off[0]), off[1])) @ reaction.blows[0].axes[0]
+        return np.degrees(about_left.max())
+
+    assert 1.1 * nods(ranges={}) < nods() < 60.0
 
 
 @pytest.mark.parametrize(
