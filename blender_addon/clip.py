@@ -8,6 +8,7 @@ from ..core.between import steadied
 from ..core.errors import ClipError
 from ..core.progress import run
 from ..core.skeleton import Clip
+from ..core.stepped import eased
 from . import continuation, source, timing
 from .fk import turns
 from .sampling import (
@@ -31,6 +32,7 @@ __all__ = [
     "sample_curves",
     "sample_scene",
     "shortcut",
+    "smooth",
     "steady",
     "stored_channels",
     "to_clip",
@@ -124,6 +126,17 @@ def steady(clip, channels):
     who = "bone '{}'".format(channels.names[bone]) if bone >= 0 else "the armature object"
     more = " and {} times more".format(len(whirls) - 1) if len(whirls) > 1 else ""
     return replace(clip, warnings=(*clip.warnings, text.format(who, frame, frame + 1.0, more)))
+
+
+def smooth(clip, skeleton):
+    """The clip as a simulation reads it: joined where its poses are held and jump, which is told in a warning."""
+    joined, bones = eased(clip, skeleton.parent)
+    if not bones:
+        return clip
+    who = "the armature object" if bones[0] < 0 else "bone '{}'".format(skeleton.names[bones[0]])
+    more = " and {} more".format(len(bones) - 1) if len(bones) > 1 else ""
+    text = "Stepped keys of {}{} are simulated on as if their poses were joined; the clip itself stays stepped."
+    return replace(joined, warnings=(*clip.warnings, text.format(who, more)))
 
 
 def stretched(armature, channels, able):

@@ -39,18 +39,18 @@ LEAD = 0.3  # [s] of the clip that are read before a hit, where it has them: the
 class Job:
     """Everything a reaction needs, read from the scene.
 
-    clip, channels: at all T moments read.  keyed: (T,) bool, frames that get keys.  timed: (T,) bool, the even samples
-    that the simulation sees.  hits: in the order given.  settings: bone name -> fields of `BoneSetting`.
-    plays: what happens where the clip is shorter than the
-    reaction: "" | "plays on" | "repeated" | "held".  continuation: channels of the frames that we must add to the clip.
-    body: what is simulated; the clip is of its bones, the channels of all.  posed: where controls move it, their values
-    for the reaction.  then: the actions of which one takes the body over, and in how many seconds; None = none.
-    played: what they do, where controls move the body.
+    clip, smooth, channels: at all T moments read; the second is simulated on.  keyed: (T,) bool, frames that get keys.
+    timed: (T,) bool, the even samples that the simulation sees.  hits: in the order given.  settings: bone name ->
+    fields of `BoneSetting`.  plays: what happens where the clip is shorter than the reaction: "" | "plays on" |
+    "repeated" | "held".  continuation: channels of frames that we must add to the clip.  body: what is simulated; clips
+    are of its bones, channels of all.  posed: where controls move it, their values.  then: the actions of which one
+    takes over, in how many seconds; None = none.  played: what they do, on controls.
     """
 
     armature: str
     actor: Actor
     clip: Clip
+    smooth: Clip
     channels: Channels
     keyed: np.ndarray
     timed: np.ndarray
@@ -71,9 +71,8 @@ class Job:
         watch: sees every stretch of the simulation, e.g. a `core.diagnosis.Log`.
         """
         first, *further = self.hits
-        fixed = self.body.fixed
-        answer = fall if self.falls else react
-        steps = answer(self.actor, pick(self.clip, self.timed), *first, self.settings, fixed, further, watch)
+        clip, answer = pick(self.smooth, self.timed), fall if self.falls else react
+        steps = answer(self.actor, clip, *first, self.settings, self.body.fixed, further, watch)
         if not self.body.controlled:
             return self._handed_over((yield from steps))
         reaction = self._handed_over((yield from portion(steps, 0.0, 0.3)))
@@ -207,12 +206,13 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
     falls = any(situation.falls for situation, _ in hits)
     then, played, later = _followed_by(context, armature, body, keys[-1], falls, then)
     keys = np.unique(np.concatenate((keys, later, _carried_on(context, armature, found, keys[-1], hits, then))))
-    clip, channels, plays, continuation = yield from _clip(context, armature, body, keys, even, found, falls)
+    clip, smooth, channels, plays, continuation = yield from _clip(context, armature, body, keys, even, found, falls)
     actor, doubts = _actor(context, armature, body, clip, situation, settings, height)
     return Job(
         armature=armature.name,
         actor=actor,
         clip=clip,
+        smooth=smooth,
         channels=channels,
         keyed=np.isin(clip.frames, keys),
         timed=np.isin(clip.frames, even),
@@ -222,7 +222,7 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
         source=found,
         plays=plays,
         continuation=continuation,
-        warnings=[*clip.warnings, *doubts, *_stretched(armature, body, channels), *takeover.unheard(armature, then)],
+        warnings=[*smooth.warnings, *doubts, *_stretched(armature, body, channels), *takeover.unheard(armature, then)],
         then=then,
         played=played,
     )
@@ -235,8 +235,8 @@ def _stretched(armature, body, channels):
 
 
 def _clip(context, armature, body, keys, even, found, falls):
-    """A generator: as `clip.reading_on`, at these frames, and of the body that moves; a body on the floor has no use
-    for a clip that goes on."""
+    """A generator: as `clip.reading_on`, with the smooth clip, at these frames and of the body; one on the floor has no
+    use for a clip that goes on."""
     whole = np.arange(np.floor(even[0]), keys[0])  # before the hit, too: `clips.steady` goes by them
     where = context, armature, body.whole, np.unique(np.concatenate((keys, even, whole)))
     steps = clips.reading(*where) if falls else clips.reading_on(*where, found)
@@ -245,7 +245,7 @@ def _clip(context, armature, body, keys, even, found, falls):
     if body.controlled:
         clip = body.of(clip)
         yield from portion(body.seek(context, armature, keys, channels, clip.position), 0.7, 0.3)
-    return (clip, channels, *(goes_on or ("", None)))
+    return (clip, clips.smooth(clip, body.skeleton), channels, *(goes_on or ("", None)))
 
 
 def _actor(context, armature, body, clip, situation, settings, height):

@@ -7,6 +7,10 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import actions
+from bl_ext.user_default.parametric_dynamics.blender_addon import job as jobs
+from bl_ext.user_default.parametric_dynamics.core.progress import run
+from bl_ext.user_default.parametric_dynamics.core.react import Hit
+from bl_ext.user_default.parametric_dynamics.core.situation import named
 
 from .interface_tools import OPS
 from .layer_tools import differences, farthest, file_state, joints, set_frame
@@ -180,6 +184,29 @@ def test_keys_that_jump_between_frames_to_what_shows_the_same(demo, way, capfd):
     told = capfd.readouterr()
     assert "Keys of bone 'upper_arm.L' jump by half a turn or more between frames 12 and 13:" in told.out + told.err
     assert farthest(joints(demo, shown), smooth) < 0.5  # half-way by quaternions instead of by curves
+
+
+def solved(rig):
+    """(Job, Reaction) of a hit on the shoulder."""
+    job = jobs.read(bpy.context, rig, named("shoulder_front"), Hit(HIT))
+    return job, run(job.solve())
+
+
+@pytest.mark.one_blender
+def test_on_twos(demo):
+    """Such a clip reacts as the motion from which its poses were taken, and no sooner or later."""
+    _, smooth = solved(demo)
+    usual = course(demo)
+    for curve in actions.all_curves(bpy.data.actions["Walk"]):
+        curve.modifiers.new("STEPPED").frame_step = 2.0
+    job, stepped = solved(demo)
+    assert any(text.startswith("Stepped keys of bone 'pelvis' and ") for text in job.warnings)
+    assert stepped.substeps < 1.05 * smooth.substeps
+    times = smooth.times[smooth.times < stepped.times[-1]]
+    turns = [np.degrees(reaction.deviation(times)[0]) for reaction in (smooth, stepped)]
+    assert np.linalg.norm(turns[0], axis=-1).max() > 20.0
+    assert np.linalg.norm(turns[1] - turns[0], axis=-1).max() < 0.5
+    np.testing.assert_allclose(course(demo)[1], usual[1], atol=0.1 * usual[1].max())
 
 
 def rekeyed(bone, mode, prop):
