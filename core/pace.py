@@ -105,5 +105,5 @@ class Pace:
         the longer sub-steps [s] that come of it.  Those begin at multiples of their length after a blow, or a blow to
         come would be told by when they end."""
         count = (now - self._last(now)) / longer
-        due = halvings > self.least(now) and abs(count - round(count)) < 1e-6
+        due = abs(count - round(count)) < 1e-6 and halvings > self.least(now)
         return halvings - 1 if due and not any(self.too_fast(run, longer) for run in runs[-SPELL - 1 :]) else halvings

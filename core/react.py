@@ -101,26 +101,29 @@ def _flown(
 def _asleep(stage: Stage, last: Stretch, end: float) -> bool:
     """Whether as much as deviates in the last stretch would not be seen from there to the end [s]."""
     ahead = float(shown(stage.blows, np.linspace(last.reference.times[-1], end, 24)).max())
-    turn, travel = _deviation(stage, last)
+    turn, travel = _deviation(stage, [last])
     sizes = (float(np.linalg.norm(d, axis=-1).max()) for d in (turn, travel))
     return all(ahead * size < least for size, least in zip(sizes, ASLEEP, strict=True))
 
 
-def _deviation(stage: Stage, part: Stretch) -> tuple[Array, Array]:
-    """Turn and travel off the clip as in `Reaction`."""
-    rotation, position = (np.stack([getattr(r.state, n) for r in part.runs]) for n in ("rotation", "position"))
-    turn = log(multiply(conjugate(part.reference.rotation), rotation))
-    turn[:, ~stage.moving] = 0.0
-    travel = position - part.reference.position
+def _deviation(stage: Stage, parts: list[Stretch]) -> tuple[Array, Array]:
+    """Turn and travel off the clip as in `Reaction`, over stretches that follow each other."""
+    states = [parts[0].runs[0].state, *(run.state for part in parts for run in part.runs[1:])]
+    clip, moving, base = [part.reference for part in parts], np.flatnonzero(stage.moving), stage.base
+    turn, travel = np.zeros((2, len(states), stage.model.n, 3))
+    own = joined([each.rotation[:, moving] for each in clip])
+    turn[:, moving] = log(multiply(conjugate(own), np.stack([state.rotation[moving] for state in states])))
+    if base >= 0:
+        own = joined([each.position[:, base] for each in clip])
+        travel[:, base] = np.stack([state.position[base] for state in states]) - own
     if stage.footing is not None:
-        travel[:, stage.base] -= stage.footing.led(stage.model, part.reference)
-    travel[:, np.arange(stage.model.n) != stage.base] = 0.0
+        travel[:, base] -= joined([stage.footing.led(stage.model, each) for each in clip])
     return turn, travel
 
 
 def _reaction(stage: Stage, parts: list[Stretch]) -> Reaction:
     """Deviations of the whole run from the clip."""
-    turns, travels = zip(*(_deviation(stage, part) for part in parts), strict=True)
+    turn, travel = _deviation(stage, parts)
     times = joined([part.reference.times for part in parts])
     shows = [tuning.influence(stage.actor, blow.situation, blow.struck) for blow in stage.blows]
     return Reaction(
@@ -130,8 +133,8 @@ def _reaction(stage: Stage, parts: list[Stretch]) -> Reaction:
         given=stage.given,
         weights=np.array([s.weight for s in stage.settings]) * np.max(shows, axis=0),
         times=times,
-        turn=_emphasised(stage, parts, times, unwound(joined(turns))),
-        travel=emphasis.shifted(joined(travels), stage.blows, times, stage.footing is not None),
+        turn=_emphasised(stage, parts, times, unwound(turn)),
+        travel=emphasis.shifted(travel, stage.blows, times, stage.footing is not None),
         moving=stage.moving,
         footing=stage.footing,
         substeps=sum(len(s.runs) - 1 for s in parts),

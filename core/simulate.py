@@ -126,7 +126,7 @@ def step(
         raise _broken(model, kin, load, now.h, forces) from None
     acceleration = load.prescribed + model.expand(u)
     twist = state.twist + now.h * acceleration
-    if not largest(np.abs(twist)) < LOST:
+    if not np.vdot(twist, twist) < LOST * LOST:
         raise _broken(model, kin, load, now.h, forces)
     rotation, position = advance(state, twist, float(reference.lengths[k]))
     led = None

@@ -95,21 +95,19 @@ class Limit:
         ahead = e + part[0][:, None] * rate
         squares = dot(ahead, ahead)
         if np.count_nonzero(squares > self._inner[step.k]):
-            self._push(load, step, part, (e, rate, ahead), np.sqrt(squares))
+            self._push(load, step, part, rate, ahead, np.sqrt(np.maximum(squares, 1e-24)))
 
-    def _push(self, load: Load, step: Step, part: Taken, moved: tuple[Array, Array, Array], x: Array) -> None:
-        """Add what the joints get.  moved: deviation on arrival, its rate, and the one ahead, (..., m, 3) each.
-        x: (..., m) length of the last.
+    def _push(self, load: Load, step: Step, part: Taken, rate: Array, ahead: Array, length: Array) -> None:
+        """Add what the joints get.  rate: of the deviation on arrival, (..., m, 3).  ahead: the deviation ahead, and
+        length: (..., m) of that, no less than next to nothing.
         """
-        (late, inert, _, lag), (e, rate, ahead) = part, moved
+        inert, lag = part[1], part[3]
         hinges, bodies, axis = self._hinged
-        length = np.maximum(x, 1e-12)
         u = ahead / length[..., None]
         if len(bodies):
             # a hinge's angle is e . axis, and its gradient not quite the axis where the joint gives way across it
-            u[..., hinges, :] = turned = apply_T(rows(step.rate, bodies, 2), axis)
-            later = late[hinges] * dot(turned, rate[..., hinges, :])
-            x[..., hinges] = dot(e[..., hinges, :], axis) + later
+            u[..., hinges, :] = apply_T(rows(step.rate, bodies, 2), axis)
+        x = dot(u, ahead)  # of hinges too: the rate leaves e as it is
         low, high, below, above = self._ends[step.k]
         zone = np.where(x > 0.0, above, below)
         x = past(x, low, high)
@@ -131,7 +129,7 @@ def pressed(part: Taken, x: Array, zone: Array, spring: tuple[Array, Array], spe
     """
     torque, slope, active = torque_function(x, zone, spring[0])
     damping = spring[1] * active
-    return torque - damping * speed, (part[2] + part[3]) * damping + part[1] * slope
+    return torque - damping * speed, part[2] * damping + part[1] * slope
 
 
 def along(torque: Array, z: Array, g: Array) -> tuple[Array, Array]:

@@ -157,10 +157,12 @@ class Swift:
         return {}
 
     def taken(self, h: float) -> Taken:
-        """`taken` and the lag [s], (m,) each, for steps of a length [s], of which few occur."""
+        """`taken`, with the damping as late as the bone needs, and the lag in that [s], (m,) each, for steps of a
+        length [s], of which few occur."""
         if h not in self._known:
             late, inert, drag = taken(h, self.rate, self.pace)
-            self._known[h] = late, inert, drag, h * implicit(h * self.rate * self.ease) - drag
+            whole = h * implicit(h * self.rate * self.ease)
+            self._known[h] = late, inert, whole, whole - drag
         return self._known[h]
 
 

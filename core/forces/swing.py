@@ -159,9 +159,9 @@ class SwingTwist:
         (w, p, y, z), W = w + i p and Y = y + i z.  The swing goes along W Y, and grows by an angular velocity along
         W* Y; one at right angles turns it by as much over the sine of the swing.
         """
-        W, Y = halves[..., 0], halves[..., 1]
-        kept = np.maximum(W.real**2 + W.imag**2, 1e-12)
-        size = np.maximum(np.abs(Y) * np.sqrt(kept), 1e-12)  # half the sine of the swing
+        W, Y, lengths = halves[..., 0], halves[..., 1], np.abs(halves)
+        cosine, sine = lengths[..., 0], lengths[..., 1]  # of half the swing
+        kept, size = np.maximum(cosine * cosine, 1e-12), np.maximum(cosine * sine, 1e-12)
         grows = W.conj() * Y
         along, growth = W * Y / size, grows / size
         scaled = _complex(_pair(swing * along) * self._ratio)
