@@ -1,6 +1,7 @@
 """The bodies of a tree by depth: sums along it take a step per level, on all bodies of a level and a batch at once."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -49,8 +50,10 @@ class Levels:
         return out.take(self.place, axis=-2)
 
 
-def build(parent: np.ndarray) -> Levels:
-    """Levels of bodies with these parents (n,), -1 = world."""
+@lru_cache(maxsize=32)  # rigs that are hit again and again
+def build(parents: tuple[int, ...]) -> Levels:
+    """Levels of n bodies with these parents, -1 = world."""
+    parent = np.array(parents)
     first, *inner = by_depth(parent, [[i] for i in range(len(parent))])[::-1]
     order = np.array([body for level in (first, *inner) for (body,) in level])
     place = np.argsort(order)

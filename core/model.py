@@ -4,9 +4,8 @@ A joint is a constant motion subspace in its body's frame and nothing else: no c
 joint, one a revolute or prismatic joint, three a spherical or planar one, six a free base.  (A universal joint is two
 revolute ones with a massless body between.  The axes of one joint that turns about two both go with the body, unlike a
 cross's, and turns about them add up to some about the third: from that `simulate` keeps it, off the clip, at a price in
-energy.)
-The state of every joint is its body's full pose and twist relative to the parent, so a joint may change from prescribed
-to dynamic and back over time by changing the model, with the state left as it is.
+energy.)  The state of every joint is its body's full pose and twist relative to the parent, so a joint may change from
+prescribed to dynamic and back over time by changing the model, with the state left as it is.
 """
 
 from collections.abc import Sequence
@@ -19,6 +18,7 @@ from .errors import ModelError
 from .groups import Groups
 from .groups import build as groups
 from .lanes import beside, laned, matmul, memory, over, product, seen
+from .lazily import lazily
 from .levels import Levels
 from .levels import build as levels
 from .limbs import Limbs, entries
@@ -72,7 +72,7 @@ class State:
     position: Array
     twist: Array
 
-    @cached_property
+    @lazily
     def R(self) -> Array:  # noqa: N802  as in Kinematics
         """(..., n, 3, 3) the rotations as matrices."""
         return to_matrix(self.rotation)
@@ -244,7 +244,7 @@ class Model:
     @cached_property
     def levels(self) -> Levels:
         """Bodies by depth."""
-        return levels(self.parent)
+        return levels(tuple(self.parent.tolist()))
 
     def outward(self, values: Array) -> Array:
         """(..., n, c) sums over all bodies that carry a body, itself included."""

@@ -6,11 +6,11 @@ come by pointer jumping in log2(depth) products instead of one per level.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from ..lanes import arranged, product, rows, zeros
+from ..lazily import lazily
 from ..model import Model, State
 from ..rotation import Array, cross
 from ..spatial import apply, motion_cross, motion_transform, moved_inertia
@@ -37,12 +37,12 @@ class Kinematics:
     vJ: Array
     V: Array
 
-    @cached_property
+    @lazily
     def vx(self) -> Array:
         """(..., n, 6, 6) the operator V x."""
         return motion_cross(self.V)
 
-    @cached_property
+    @lazily
     def c(self) -> Array:
         """(..., n, 6) V x vJ."""
         return apply(self.vx, self.vJ)
