@@ -98,6 +98,20 @@ def test_a_point_on_a_bone_that_turns_leaves_its_tangent(turns, swings, why):
     np.testing.assert_allclose(causes.turning(aim, shown, tangent), 0.5 * swings, atol=0.1)
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_point_that_goes_with_the_whole_body_is_told_from_one_that_goes_alone(figure, whole):
+    """All of the way is the weight's where every bone goes it, the hand's part of the weight where that goes alone."""
+    actor, clip, _ = figure
+    hand = actor.first("hand.L")
+    q, p = actor.canonical(clip)
+    moved = np.ones(len(actor.names)) if whole else np.arange(len(actor.names)) == hand
+    off = np.sin(2.5 * np.pi * np.clip(clip.times - 0.5, 0.0, 0.4))[:, None, None] * moved[:, None] * [0.1, 0.0, 0.0]
+    shown = SimpleNamespace(start=0.5, struck=hand, point=np.zeros(3), poses=lambda _: (q, p + off))
+    mass = actor.masses.mass[actor.order]
+    part = 1.0 if whole else mass[hand] / mass.sum()
+    assert causes.carried(ways.Aim(*figure, "chest_front", "hand.L", 0.0), shown) == pytest.approx(part, rel=1e-9)
+
+
 def test_the_page_counts_aims_by_the_issues_excuses_and_by_all():
     """Eight hits, two of which aim: the issue leaves out what is axial or limited, nothing else."""
     whys = ("", "", "axial", "limits", "flesh", "legs", "floating", "together")

@@ -11,6 +11,7 @@ from unittest import mock
 import numpy as np
 
 from core import flesh, joint_limits, recovery, tuning
+from core.dynamics import centre_of
 from core.footing import Footing
 from core.progress import run
 from core.react import react
@@ -67,13 +68,25 @@ def cause(aim, plan, reaction, want):
 
     "clip": it aims at the answer turned with the struck bone as the clip turns that.  "arc": at this turned once more
     by half of what the bone turns off the clip, as a chord is off its tangent.  "muscles": without them it would aim.
-    "" = none of these alone.
+    "weight": most of its way is the whole body's, which goes where the blow pushes it.  "" = none of these alone.
     """
     if turning(aim, reaction, want) <= ALONG:
         return "clip"
     if turning(aim, reaction, want, 0.5) <= ALONG:
         return "arc"
-    return "muscles" if _off(aim, plan, want, MUSCLES) <= ALONG else ""
+    if _off(aim, plan, want, MUSCLES) <= ALONG:
+        return "muscles"
+    return "weight" if carried(aim, reaction) > 0.5 else ""
+
+
+def carried(aim, reaction):
+    """Part of a struck point's displacement at its peak that the body's weight has gone along it."""
+    gone = displacement(aim, reaction)
+    k = first_peak(gone)
+    model, times = aim.actor.model(np.ones(len(aim.actor.names), dtype=bool), -1), aim.clip.times
+    now = int(np.flatnonzero(times > reaction.start - 1e-6)[k])
+    ours, clips = (centre_of(model, q[now], p[now]) for q, p in (reaction.poses(aim.clip), aim.own()))
+    return float((ours - clips) @ gone[k] / (gone[k] @ gone[k]))
 
 
 def turning(aim, reaction, want, part=0.0):

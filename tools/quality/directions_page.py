@@ -80,7 +80,8 @@ def _head(strengths, characters):
         "  *turning* counts in that frame, all cells without excuses: as many and more that aim in the world miss",
         "  there, so it excuses nothing.",
         "  *arc*: turned besides by half of what the bone turns off the clip, as a chord is off its tangent;",
-        "  *muscles*: without them they aim.",
+        "  *muscles*: without them they aim; *weight*: most of the way is the whole body's, which goes where the",
+        "  blow pushes it, and the point's own part is over.",
         "- *grows*: directions in which the peak never falls by more than 5 % from one strength to the next.",
         "- *spans*: directions in which the strongest peak is at least {:g} times the weakest, of those that".format(
             answers.GROWS
