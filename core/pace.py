@@ -26,6 +26,7 @@ PULSE, QUARTER = 24, 2  # sub-steps that a contact is to have, as far as two hal
 ASLEEP = np.radians(0.05), UNSEEN  # [rad, m] shown of a deviation that is not worth going on for
 FRESH = 0.1  # [s] after a contact, in which the body doesn't fall asleep
 TAIL = (0.6, 1.2)  # [s] after the last contact, from where on calm sub-steps are twice and four times as long
+LOOSE = (0.3, 1.2)  # the same where no feet are planted: what longer ones get wrong are theirs
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +45,9 @@ class Pace:
     tail: tuple[float, ...]
 
     @classmethod
-    def returning(cls, blows: Sequence[Blow], finer: int) -> "Pace":
-        """For a body that comes back to its clip."""
-        return cls(blows, finer, KNOWN, BEND, TAIL)
+    def returning(cls, blows: Sequence[Blow], finer: int, planted: bool = True) -> "Pace":
+        """For a body that comes back to its clip; planted: whether it has feet that are led and stand."""
+        return cls(blows, finer, KNOWN, BEND, TAIL if planted else LOOSE)
 
     def stretch(self, now: float, h: float, end: float, finer: bool) -> tuple[int, float]:
         """How many sub-steps to go on with, and their length [s], which is h or a little less before the end, and what

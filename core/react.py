@@ -75,7 +75,7 @@ def _solve(stage: Stage, watch: Watch | None) -> Generator[float, None, Reaction
         landed = last.reference.times[-1] > stage.blows[-1].start + FRESH
         return landed and halvings < stage.finer and _asleep(stage, last, end)
 
-    pace = Pace.returning(stage.blows, stage.finer)
+    pace = Pace.returning(stage.blows, stage.finer, stage.footing is not None)
     solver = forward if stage.situation.coupled else forward_light
     parts = yield from _flown(stage, pace, solver, end, watch)
     parts = yield from drive(stage, end, pace, solver, asleep, watch, parts)

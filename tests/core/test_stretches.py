@@ -24,21 +24,27 @@ def figure():
     return actor_of(skeleton), clip_of(skeleton, seconds=22.0)
 
 
-def struck(figure, name, envelope, **hit):
-    return run(react(*figure, named(name).with_changes(envelope=envelope), Hit(25.0, **hit)))
+def struck(figure, name, envelope, **changes):
+    return run(react(*figure, named(name).with_changes(envelope=envelope, **changes), Hit(25.0)))
 
 
-@pytest.mark.parametrize("name", ["shoulder_front", "chest_front", "leg_front"])
-def test_long_steps_at_the_end_show_what_fine_ones_do(figure, monkeypatch, name):
+@pytest.mark.parametrize(
+    ("name", "planted"),
+    [(name, True) for name in ("shoulder_front", "chest_front", "leg_front")] + [("shoulder_front", False)],
+)
+def test_long_steps_at_the_end_show_what_fine_ones_do(figure, monkeypatch, name, planted):
     """Against 1/480 s all the way: peaks within 3 %, and no joint ever off by more than that of the largest peak.
 
     One and a half times that in legs: the plan that leads their feet has samples of 1/60 s, and closes them afterwards.
     """
-    quick = struck(figure, name, LONG)
+    changes = {"envelope": LONG} if planted else {"envelope": LONG, "support": ()}
+    quick = struck(figure, name, **changes)
+    assert (quick.footing is not None) == planted
     with monkeypatch.context() as patch:
         patch.setattr(module, "SUBSTEP", 1 / 480)
-        patch.setattr(pace, "TAIL", (np.inf,))
-        fine = struck(figure, name, LONG)
+        for tail in ("TAIL", "LOOSE"):
+            patch.setattr(pace, tail, (np.inf,))
+        fine = struck(figure, name, **changes)
     assert quick.substeps < 0.2 * fine.substeps
     most = max(fine.peaks().values())
     leg = np.array([role.startswith(("thigh", "shin", "foot", "toe")) for role in fine.actor.roles])
@@ -58,6 +64,10 @@ def test_steps_get_shorter_at_the_blow_and_longer_afterwards(figure):
     assert h[since < 0.05].max() < 1 / 200
     assert h[since < 0.5].max() == pytest.approx(1 / 120, abs=1e-6)
     late = h[since > 2.0]
+    loose = struck(figure, "shoulder_front", LONG, support=())
+    soon = np.diff(loose.times)[(loose.times[:-1] > loose.start + 0.5) & (loose.times[:-1] < loose.start + 0.7)]
+    assert soon == pytest.approx(1 / 60, abs=1e-6)  # no foot stands
+    assert h[(since > 0.5) & (since < 0.7)] == pytest.approx(1 / 120, abs=1e-6)
     assert late[: -pace.RESTING] == pytest.approx(1 / 30, abs=1e-6) and 0.9 / 30 < late.min() < late.max() < 1.001 / 30
 
 
@@ -97,6 +107,7 @@ def test_a_contact_has_sub_steps_enough(contact, halvings):
     blow = SimpleNamespace(start=1.0, contact=contact)
     rule, end = pace.Pace.returning([blow], 0), 1.0 + contact
     assert [rule.least(now) for now in (1.0, end, end + 1.1, end + 1.6)] == [halvings, 0, -1, -2]
+    assert [pace.Pace.returning([blow], 0, False).least(end + since) for since in (0.2, 0.4, 1.3)] == [0, -1, -2]
     assert [pace.Pace.returning([blow], 3).least(now) for now in (1.0, end + 1.1)] == [3, 2]  # of swift muscles
 
 
