@@ -53,9 +53,9 @@ def is_stale(rig: Any, record: Any) -> bool:
 
 
 def once(thing: Any, what: tuple[str, ...], work: Callable[[], Any]) -> Any:
-    """The answer of `work` about a rig or an action, asked for once until Blender tells of a change.  what: names the
-    question."""
-    key = (thing.name_full, *what)
+    """The answer of `work` about a rig or an action in this scene (windows may show several), asked for once until
+    Blender tells of a change.  what: names the question."""
+    key = (bpy.context.scene.name_full, thing.name_full, *what)
     if key not in _known:
         _known[key] = work()
     return _known[key]

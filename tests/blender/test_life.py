@@ -100,6 +100,16 @@ class TestStale:
         bpy.context.view_layer.update()
         assert stale(hit) == names(hit)
 
+    def test_in_a_window_with_another_scene(self, hit):
+        """Both are asked by turns, with no change between."""
+        other = bpy.data.scenes.new("Slow")
+        other.render.fps = 12
+        bpy.context.view_layer.update()
+        for _ in range(2):
+            assert stale(hit) == []
+            with bpy.context.temp_override(scene=other):
+                assert stale(hit) == names(hit)
+
     def test_only_those_above(self, hit):
         OPS.apply_hit_reaction(frame=12.0)
         first, second = names(hit)
