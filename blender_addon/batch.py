@@ -19,7 +19,7 @@ import bpy
 
 from ..core import hits as planning
 from ..core.errors import CoreError, SituationError
-from . import choosing, engine, files, layer, recipe, source
+from . import choosing, engine, files, layer, recipe, records, source
 
 ALL = "*"
 FORMATS = ("fbx", "glb")
@@ -124,7 +124,7 @@ def _entries(plan, found):
 def unlike(clip, words, taken):
     """A name for a take, of clip and words, that none of those taken has; added to them.  A long clip's name is cut."""
     end = "_".join(["", *words])
-    stem = bpy.path.clean_name(clip[: max(layer.LONGEST - len(end) - 4, 8)] + end)  # 4: room for a number
+    stem = bpy.path.clean_name(clip[: max(records.LONGEST - len(end) - 4, 8)] + end)  # 4: room for a number
     number = 1 + sum(1 for name in taken if name == stem or name.rpartition(".")[0] == stem)
     stem = stem if number == 1 else "{}.{}".format(stem, number)
     taken.add(stem)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-import bpy
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -29,7 +28,6 @@ from .nla import LayerError, Stack
 
 __all__ = ["LayerError", "Reaction", "apply", "apply_identity", "reactions", "remove", "rename"]
 
-LONGEST = 40  # characters of a reaction's name, before a number
 SUFFIX = {"action": "", "hold": " hold", "continuation": " clip"}
 
 
@@ -122,7 +120,7 @@ def rename(rig: Any, name: str, wanted: str, *, exactly: bool = False) -> str:
     if index < 0:
         raise LayerError(f"'{rig.name}' has no reaction '{name}'. Choose one of the list.")
     record, anim = rig.parametric_dynamics_reactions[index], rig.animation_data
-    final = wanted if exactly or wanted == name else _free_name(rig, wanted)
+    final = wanted if exactly or wanted == name else records.free_name(rig, wanted)
     tracks = []
     for track, strip, layer in list(undo.own_strips(rig, record)):
         full = final + SUFFIX.get(layer, "")
@@ -195,7 +193,7 @@ def _apply(
     keyed = nla.keyed_channels(rig.animation_data, stack, undo.own_actions(rig))
     held = _held_values(rig, plan.curves, keyed)
     record = rig.parametric_dynamics_reactions.add()
-    record.name = _free_name(rig, name)
+    record.name = records.free_name(rig, name)
     record.blend = blend
     record.warnings = records.dump(plan.warnings)
     try:
@@ -209,17 +207,6 @@ def _apply(
     _refresh(context, rig)
     staleness.note(rig, record)
     return record
-
-
-def _free_name(rig: Any, name: str) -> str:
-    """A name that no reaction of the rig and no action has."""
-    stem = (name.strip() or "Reaction")[:LONGEST]
-    taken = set(rig.parametric_dynamics_reactions.keys()) | set(bpy.data.actions.keys())
-    unused, number = stem, 0
-    while unused in taken:
-        number += 1
-        unused = f"{stem}.{number:03d}"
-    return unused
 
 
 def _span(context: Any, plan: Plan, goes_on: Plan | None) -> tuple[float, float]:

@@ -13,6 +13,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, FloatProperty, PointerProperty, StringProperty
 from bpy.types import Action, Object, PropertyGroup
 
+LONGEST = 40  # characters of a reaction's name, before a number
 OVERRIDE = {"LIBRARY_OVERRIDABLE"}
 BLEND = '{"blend_actions": '  # the recipe of a record begins so where it is a blend of actions, not a reaction
 
@@ -104,6 +105,17 @@ def inherited(rig: Any, name: str) -> bool:
     override = rig.override_library
     origin = override.reference if override is not None else None
     return origin is not None and name in origin.parametric_dynamics_reactions
+
+
+def free_name(rig: Any, name: str) -> str:
+    """A name that no reaction of the rig and no action has."""
+    stem = (name.strip() or "Reaction")[:LONGEST]
+    taken = set(rig.parametric_dynamics_reactions.keys()) | set(bpy.data.actions.keys())
+    unused, number = stem, 0
+    while unused in taken:
+        number += 1
+        unused = f"{stem}.{number:03d}"
+    return unused
 
 
 def is_blend(record: Any) -> bool:

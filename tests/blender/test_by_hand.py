@@ -1,5 +1,7 @@
 """What is done to reactions by hand, by other Blenders and in other files: named, mended, and gone after Remove."""
 
+import shutil
+
 import bpy
 import numpy as np
 import pytest
@@ -163,6 +165,32 @@ class TestLinked:
         for operator in (OPS.remove_all, OPS.flatten):
             with pytest.raises(RuntimeError, match="comes from the linked file"):
                 operator()
+
+    def test_a_namesake_that_the_library_has_got_since(self, hit, tmp_path):
+        """The reaction of the shot is called otherwise then, and can still be updated and removed."""
+        theirs, name = names(hit)[0], hit.name
+        later, library, shot = (str(tmp_path / (each + ".blend")) for each in ("later", "library", "shot"))
+        bpy.ops.wm.save_as_mainfile(filepath=later)
+        OPS.remove_all()
+        bpy.ops.wm.save_as_mainfile(filepath=library)
+        bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+        with bpy.data.libraries.load(library, link=True) as (_, into):
+            into.objects = [name]
+        bpy.context.scene.collection.objects.link(into.objects[0])
+        into.objects[0].override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
+        self.found()
+        OPS.apply_hit_reaction(frame=14.0)
+        assert names(self.found()) == [theirs]
+        bpy.ops.wm.save_as_mainfile(filepath=shot)
+        shutil.copy(later, library)
+        for _ in range(2):
+            bpy.ops.wm.open_mainfile(filepath=shot)
+            own = [record.name for record in self.found().parametric_dynamics_reactions if not record.action.library]
+            assert sorted(names(self.found())) == sorted([*own, theirs]) and own != [theirs]
+            bpy.ops.wm.save_mainfile()
+        assert OPS.update_reaction(name=own[0]) == {"FINISHED"}
+        OPS.remove_all()
+        assert names(self.found()) == [theirs]
 
     def test_appended(self, hit, tmp_path):
         """A collection that is appended brings its reactions along."""
