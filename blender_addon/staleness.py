@@ -1,5 +1,5 @@
 """Whether what a reaction was solved on has changed since: the keys and strips below it, the rest pose, the bones'
-limits, the time base.
+limits, the time base, the keys of what carries the armature.
 
 A reaction's record keeps a fingerprint of them.  Panels ask `is_stale` at every redraw; answers are worked out anew
 only after Blender has told of a change (`once`), and then a clip is read once, however many reactions lie on it.
@@ -7,7 +7,7 @@ only after Blender has told of a change (`once`), and then a clip is read once, 
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -78,11 +78,27 @@ def fingerprint(rig: Any, record: Any) -> str:
         for curve in _own_curves(strip):
             _add_curve(digest, curve)
         _add_modifiers(digest, strip.modifiers)
+    for carrier in _carriers(rig):
+        for playing in _playing(carrier.animation_data):
+            _add(digest, once(playing.action, ("curves", actions.slot_identifier(playing)), partial(_of_clip, playing)))
     return digest.hexdigest()
 
 
+def _carriers(rig: Any) -> Iterator[Any]:
+    """The objects that an armature hangs on: a seat, a car."""
+    while rig.parent is not None:
+        rig = rig.parent
+        yield rig
+
+
+def _playing(anim: Any) -> list[Any]:
+    """What of an object's animation plays an action: the animation itself and its strips."""
+    strips = [] if anim is None else nla.strips_of([track for track in anim.nla_tracks if not track.mute])
+    return [each for each in (anim, *strips) if each is not None and each.action is not None]
+
+
 def _of_clip(strip: Any) -> str:
-    """The fingerprint of what a strip plays."""
+    """The fingerprint of what a strip or an object's animation plays."""
     digest = hashlib.sha1()
     for curve in actions.curves_of(strip.action, actions.slot_of(strip)):
         _add_curve(digest, curve)

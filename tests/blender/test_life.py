@@ -100,6 +100,26 @@ class TestStale:
         bpy.context.view_layer.update()
         assert stale(hit) == names(hit)
 
+    def test_keys_of_what_carries_it(self, hit):
+        car, seat = (bpy.data.objects.new(name, None) for name in ("Car", "Seat"))
+        for item in (car, seat):
+            bpy.context.scene.collection.objects.link(item)
+        hit.parent, seat.parent = seat, car
+        bpy.context.view_layer.update()
+        assert stale(hit) == []  # it stands where it stood, and nothing moves it
+        for frame in (1, 24):
+            car.location.x = 0.1 * frame
+            car.keyframe_insert("location", frame=frame)
+        bpy.context.view_layer.update()
+        assert stale(hit) == names(hit)
+        OPS.update_reaction()
+        assert stale(hit) == []
+        for curve in actions.all_curves(car.animation_data.action):
+            curve.keyframe_points[1].co.y += 1.0
+        car.animation_data.action.update_tag()
+        bpy.context.view_layer.update()
+        assert stale(hit) == names(hit)
+
     def test_in_a_window_with_another_scene(self, hit):
         """Both are asked by turns, with no change between."""
         other = bpy.data.scenes.new("Slow")
