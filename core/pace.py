@@ -15,7 +15,7 @@ from .reference import KNOWN
 from .simulate import Run
 from .stage import HALVINGS, SUBSTEP
 
-STRETCH = 48  # most sub-steps simulated with one length at a time
+STRETCH = 54  # most sub-steps simulated with one length at a time: those of LOOSE before they may get longest
 RESTING, RECENT = 24, 12  # as many where they may get longer or end at any time, and those at least that tell of a rest
 SPELL, BACK = 8, 2  # calm sub-steps after which they may be longer, and those taken back where one turns out too long
 BEND = 0.04  # of the largest turn so far: most by which a joint's turn off the clip differs from that before: chosen
