@@ -21,7 +21,7 @@ from .support import smooth
 LED = 0.1  # part of their muscles that legs keep which stand
 FIND = 0.3  # [s] after landing in which the pelvis finds back into its range
 EASY = 0.05  # of what holds a heel down, where the body is before its foot
-FOLDING = 0.2  # part of its muscles that a leg keeps which folds under a blow along it
+FOLDING = 0.08  # part of its muscles that a leg keeps which folds under a blow along it
 SWINGING = 0.1  # how firmly a foot in the air is led, as part of one that stands
 
 
@@ -30,13 +30,12 @@ class Footing(Settling):
     """Legs that stand, and the plan of their steps.
 
     missing: (K, L) force that the legs don't carry any more [N], at the stance's samples.
-    struck: (K, L) 0..1, how far a blow has struck them by then.  loose: (K, L) 0..1, how far they fold under it.
+    struck: (K, L) 0..1, how far a blow has struck them by then.
     fell: whether a blow was stronger than feet can catch, so that the plan is of a weaker one.
     """
 
     missing: Array
     struck: Array
-    loose: Array
     fell: bool = False
 
     def grounded(self, times: Array) -> Array:
@@ -56,13 +55,9 @@ class Footing(Settling):
         whole = linear(self.stance.times, 1.0 - self.struck.max(axis=1), times)
         both = self._stands(times).T, self._loose(times).T
         for limb, stands, loose in zip(self.stance.limbs, *both, strict=True):
-            part = (1.0 - (1.0 - LED) * whole * stands) * (1.0 - (1.0 - FOLDING) * loose)
+            part = (1.0 - (1.0 - LED) * whole * stands) * FOLDING**loose
             out[:, [limb.upper, limb.lower, limb.end]] = part[:, None]
         return out
-
-    def _loose(self, times: Array) -> Array:
-        """(T, L) how far legs fold under a blow."""
-        return linear(self.stance.times, self.loose, times)
 
     @cached_property
     def _bears(self) -> Callable[[Array], Array]:
@@ -159,9 +154,8 @@ class Footing(Settling):
     def _firm(self, times: Array, hold: Array) -> Array:
         """(T, L) how firmly feet are led that are held so (T, L): in the air less than on the ground, not in flight.
         After one it comes up as the pelvis' range does: legs, a third of the body, would be yanked to where they stand.
-        A leg that folds is led by the last step alone.
         """
-        down, hold = np.clip(self._down(times), 0.0, 1.0), hold * (1.0 - self._loose(times)) ** 2
+        down = np.clip(self._down(times), 0.0, 1.0)
         return self.upright(times)[:, None] * hold * (SWINGING + (1.0 - SWINGING) * down)
 
     def _heels(self, kin: Kinematics, tips: Array, shift: Array, feet: Array) -> tuple[Heels, Array]:

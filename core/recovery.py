@@ -62,7 +62,7 @@ def prepare(
         plan, caught = _caught(play, pushes, more)
         pushes, fell = np.append(pushes, caught * more[None], axis=0), fell or caught < 1.0
     weight = float(actor.masses.mass.sum()) * abs(float(actor.gravity[2]))
-    return Footing(plan.stance, plan, base, weight * dip.missing(found, legs.sinks), legs.hit, legs.loose, fell)
+    return Footing(plan.stance, plan, base, legs.loose, weight * dip.missing(found, legs.sinks), legs.hit, fell)
 
 
 def _caught(play: Callable[[Array], Plan], pushes: Array, more: Array) -> tuple[Plan, float]:

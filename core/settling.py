@@ -22,6 +22,7 @@ LIES, STANDS = 0.4, 0.7  # how steep a leg is, its height over its length, below
 DEEPEST = 0.067  # of a leg's length that the pelvis sinks at most for legs that don't reach and whose heels can't rise
 RISE, SOFTER, STEEPEST = 0.03, 0.065, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
 SLANTED = 2.0  # times what its leg misses that a foot is lifted at most: a leg near level would ask for any height
+FLEXES = np.radians(25.0)  # that an ankle gives way where toes in the air meet the ground (people's: 20 to 30)
 GIVES = 0.015  # [m] how softly feet that move freely stay on their own side
 PASSES, HALF = 4, 0.5  # in which legs and the weight find to each other, and part of a leg that goes with its hip
 ROUND_OFF = 1e-7  # [m] by which the weight isn't off at all
@@ -34,12 +35,13 @@ Poses = tuple[Array, Array]
 class Settling:
     """Legs whose feet go where a plan has them.
 
-    base: the pelvis.
+    base: the pelvis.  loose: (K, L) 0..1, how far legs fold under a blow, at the stance's samples.
     """
 
     stance: Stance
     plan: Plan
     base: int
+    loose: Array
 
     @property
     def feet(self) -> np.ndarray:
@@ -70,13 +72,14 @@ class Settling:
         carried = self.carried(model)
         p[:, carried] += way[:, None]
         limbs = list(enumerate(self.stance.limbs))
-        targets = [self._target(limb, hastened, (q, p), feet[:, i], hold[:, i]) for i, limb in limbs]
-        ankles = [at for at, _ in targets]
+        folds = self._loose(times)
+        targets = [self._target(limb, hastened, (q, p), feet[:, i], hold[:, i], folds[:, i]) for i, limb in limbs]
+        ankles, rolls = [at for at, *_ in targets], [roll for *_, roll in targets]
         sinks, swings = (self.stance.at(x, times) for x in (self.stance.sinks, self.stance.swings))
         lift, hangs = shows * self.plan.lifted(times), shows * linear(self.plan.times, self.plan.hangs, times)
         free = self._free(swings, lift, hold)
-        targets = [(self._beside(i, hastened[1], p, ankles, free[:, i]), turn) for i, (_, turn) in enumerate(targets)]
-        sunk = [sinks[:, i] * self._lacks(limb, hastened[1], p, targets[i]) for i, limb in limbs]
+        goals = [(self._beside(i, hastened[1], p, ankles, free[:, i]), x[1]) for i, x in enumerate(targets)]
+        sunk = [sinks[:, i] * self._lacks(limb, hastened[1], p, goals[i]) for i, limb in limbs]
         deepest = DEEPEST * float(self.stance.length.mean())
         sunk = shows * deepest * np.tanh(np.linalg.norm(sunk, ord=4, axis=0) / deepest)
         way[:, 2] -= sunk
@@ -88,14 +91,18 @@ class Settling:
         weight = centre_of(model, q, p)
         for _ in range(PASSES if air.any() else 1):
             led = [
-                self._risen(limb, hastened[1], p, targets[i], swings[:, i], eased[:, i], air[:, 0]) for i, limb in limbs
+                self._risen(limb, hastened[1], p, goals[i], swings[:, i], eased[:, i], air[:, 0]) for i, limb in limbs
             ]
             led = [(nearer(led[i][0], p[:, limb.upper], hangs[:, i]), led[i][1]) for i, limb in limbs]
-            shown = self._placed(model, (q, p), (joints, at), way, led, bends, swings)
+            shown = self._placed(model, (q, p), (joints, at), way, led, rolls, bends, swings)
             off = eager * shows * (centre_of(model, *shown) - weight)  # no ground takes what a leg swings
             off[np.linalg.norm(off, axis=-1) < ROUND_OFF] = 0.0  # a straight leg would make more of it
             way, p = way - off, p - carried[:, None] * off[:, None]
         return shown
+
+    def _loose(self, times: Array) -> Array:
+        """(T, L) how far legs fold under a blow."""
+        return linear(self.stance.times, self.loose, times)
 
     def _kneed(self, model: Model, clip: Array, joints: Array, draws: Array, bends: list[Poses]) -> Array:
         """The joint rotations (T, n, 4) with knees that turn as knees do, bent farther by `draws` (T, L) [rad], as far
@@ -119,18 +126,21 @@ class Settling:
         own: Poses,
         way: Array,
         feet: list[Poses],
+        rolls: list[Array],
         bends: list[Poses],
         swings: Array,
     ) -> Poses:
         """World poses with the pelvis a way (T, 3) off, and the feet where they are led.
 
-        world, own: of the world and of the joints, without those.  bends: of the clip's knees, see `reach`.
+        world, own: of the world and of the joints, without those.  rolls: (T, 4) of feet pressed to the ground.
+        bends: of the clip's knees, see `reach`.
         """
         (q, p), (joints, at), up = world, (x.copy() for x in own), int(model.parent[self.base])
         at[:, self.base] += way if up < 0 else rotate(conjugate(q[:, up]), way)
         for i, (limb, (foot, turn)) in enumerate(zip(self.stance.limbs, feet, strict=True)):
             swing, lower = reach(limb, q, p, foot, bends[i])
-            turn = slerp(turn, multiply(lower, q[:, limb.end]), swings[:, i])  # in the air an ankle goes with its leg
+            swung = multiply(rolls[i], multiply(lower, q[:, limb.end]))  # in the air an ankle goes with its leg
+            turn = slerp(turn, swung, swings[:, i])
             place(model, limb, q, joints, swing, lower, turn)
         return to_world(model, joints, at)
 
@@ -141,16 +151,30 @@ class Settling:
         q[:, self.feet] = multiply(exp(turn), q[:, self.feet])
         return q, p
 
-    def _target(self, limb: Limb, clip: Poses, own: Poses, way: Array, hold: Array) -> Poses:
-        """Place (T, 3) and rotation (T, 4) of a foot: the clip's, led off it, as far as it is held."""
+    def _target(
+        self, limb: Limb, clip: Poses, own: Poses, way: Array, hold: Array, folds: Array
+    ) -> tuple[Array, Array, Array]:
+        """Place (T, 3) and rotation (T, 4) of a foot: the clip's, led off it, as far as it is held; and by how much it
+        turns on the ground as its leg folds (T, 4)."""
         q, p = (x[:, limb.end] for x in own)
         clip_q, clip_p = (x[:, limb.end] for x in clip)
         turn, at = slerp(q, clip_q, hold), p + hold[:, None] * (clip_p + way - p)
-        deep = self._deep(limb, turn, at) - np.maximum(self._deep(limb, clip_q, clip_p), 0.0)
-        at[:, 2] += np.maximum(deep, 0.0)
+        clips = np.maximum(self._deep(limb, clip_q, clip_p), 0.0)
+        roll = self._flexed(limb, turn, folds * np.maximum(self._deep(limb, turn, at) - clips, 0.0))
+        turn = multiply(roll, turn)
+        at[:, 2] += np.maximum(self._deep(limb, turn, at) - clips, 0.0)
         lift = way[:, 2]  # a foot that a step takes up is as high, however freely it moves
         at[:, 2] = np.where(lift > 0.0, np.maximum(at[:, 2], clip_p[:, 2] + lift), at[:, 2])
-        return at, turn
+        return at, turn, roll
+
+    def _flexed(self, limb: Limb, turn: Array, deep: Array) -> Array:
+        """(T, 4) by how much a foot turns whose toes are pressed into the ground, so deep (T,) [m]: its ankle gives way
+        before its knee does, until it is flat."""
+        toes = rotate(turn, self._tip(limb))
+        across, long = np.linalg.norm(toes[:, :2], axis=-1), np.maximum(np.linalg.norm(toes, axis=-1), 1e-9)
+        pitch = np.clip(np.arctan2(-toes[:, 2], across), 0.0, FLEXES)
+        axis = np.stack((toes[:, 1], -toes[:, 0], 0.0 * across), axis=-1) / np.maximum(across, 1e-9)[:, None]
+        return exp(np.minimum(deep / long, pitch)[:, None] * axis)
 
     def _free(self, swings: Array, lift: Array, hold: Array) -> Array:
         """(T, L) how freely feet move: those in the air, and of four legs, which cross each other, only those that

@@ -26,6 +26,7 @@ MIDDLE = 0.5  # of a thigh, from where on its leg is moved as a whole
 SWEPT, LEAVES = 0.25, 0.05  # [s] for which a foot that stood is off the ground, and that friction holds it
 YIELDS_AFTER, YIELDS = 0.04, 0.18  # [s] from a blow until its leg begins to give way, and from there until it does
 SOONER = 2.0  # times as fast does tone come back on which a leg lands
+BRACED = 120.0  # [N s] from which on a blow braces the leg along which it goes, so that it folds no more easily
 DRAWN, DRAWS = np.radians(20.0), 0.12  # that the knee of a thigh struck in the air bends farther, and [s] in which
 TAKE, READY = 0.5, 0.2  # [s] in which a foot finds back to its place before it lands, and all feet in flight
 
@@ -45,7 +46,9 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
     said = blows[0].situation.ranges  # as joints have them
     most = np.radians([folds(said, actor.roles[limb.lower]) for limb in found.limbs])
     free = 1.0 - out.hold
-    return replace(out, draws=free * out.draws, folds=most, loose=free * out.loose, sweeps=tuple(sweeps))
+    loose = free * out.loose
+    hold = out.hold * (1.0 - loose) ** 2  # led, the foot of a leg that folds would hardly go
+    return replace(out, hold=hold, draws=free * out.draws, folds=most, loose=loose, sweeps=tuple(sweeps))
 
 
 def _strike(
@@ -77,7 +80,7 @@ def _strike(
     lands = found.lands(off, i)
     far = KNOCKED * float(found.length[i]) * strong
     out.knocks[k : (lands if lands >= 0 else k) + 1, i] = far * blow.direction[:2]
-    out.loose[:, i] = np.maximum(out.loose[:, i], lever * _along(found, blow, k, i) * (since > -1e-6))
+    out.loose[:, i] = np.maximum(out.loose[:, i], lever * _folding(found, blow, own, k, i) * (since > -1e-6))
     if blow.struck == limb.upper and blow.situation.drive == "impulse":  # else the knee is struck itself
         out.draws[:, i] = np.maximum(out.draws[:, i], strong * _drawn(found, since - (off - k) * h, lands))
     if not found.flies[k]:
@@ -86,10 +89,12 @@ def _strike(
     return []
 
 
-def _along(found: Stance, blow: Blow, k: int, leg: int) -> float:
-    """How far a blow at sample k is one along a leg, from hip to ankle or back: its part of the energy."""
+def _folding(found: Stance, blow: Blow, own: Sequence[Pulse], k: int, leg: int) -> float:
+    """How easily a leg folds under a blow at sample k: by the part of its energy that goes along the leg, from hip to
+    ankle or back, and the less the harder it is: the faster muscles are stretched, the more they resist."""
     line = found.ankle[k, leg] - found.hip[k, leg]
-    return float((line @ blow.direction) ** 2 / max(float(line @ line), 1e-12))
+    along = float((line @ blow.direction) ** 2 / max(float(line @ line), 1e-12)) ** 2
+    return along * max(0.0, 1.0 - _size(own) / BRACED)
 
 
 def _drawn(found: Stance, since: Array, lands: int) -> Array:
@@ -116,7 +121,12 @@ def _weakened(found: Stance, blow: Blow, since: Array, k: int, leg: int) -> Arra
 
 def _strong(pulses: Sequence[Pulse]) -> float:
     """Part of what a blow can do to a leg."""
-    return min(1.0, float(np.linalg.norm(sum((pulse.impulse for pulse in pulses), np.zeros(3)))) / FULL)
+    return min(1.0, _size(pulses) / FULL)
+
+
+def _size(pulses: Sequence[Pulse]) -> float:
+    """[N s] of a blow."""
+    return float(np.linalg.norm(sum((pulse.impulse for pulse in pulses), np.zeros(3))))
 
 
 def _lever(actor: Actor, blow: Blow, limb: Limb) -> float:

@@ -6,12 +6,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core import dip, footing, ik, recovery, sides, stance, struck
+from core import dip, ik, recovery, sides, stance, struck
 from core.forces import Pulse
 from core.plan import Span, Struck
 from core.progress import run
 from core.react import Hit, react
-from core.rotation import rotate
 from core.situation import named
 from core.struck import YIELDS_AFTER
 from core.weight import Weight
@@ -204,46 +203,6 @@ def in_the_air(skeleton, passed):
     found = stance.read(actor, clip, 1.0)
     leg = [limb.end for limb in found.limbs].index(actor.first("foot.R"))
     return clip, found, leg, int(np.flatnonzero(found.down[:-1, leg] & ~found.down[1:, leg])[0]) + passed
-
-
-@pytest.mark.parametrize("part", [0.0, 0.36, 1.0])
-def test_a_leg_in_the_air_folds_by_the_part_of_a_blow_along_it(skeleton, part):
-    """Of its energy, as far as the foot is free; a leg that stands folds not at all."""
-    clip, found, leg, k = in_the_air(skeleton, 15)
-    line = found.ankle[k, leg] - found.hip[k, leg]
-    line /= np.linalg.norm(line)
-    across = np.cross(line, [1.0, 0.0, 0.0])
-    way = np.sqrt(part) * line + np.sqrt(1.0 - part) * across / np.linalg.norm(across)
-    hit = Hit(float(found.times[k]) * clip.fps, bone="shin.R", direction=way)
-    blow = hit_on(skeleton, "leg_front", clip=clip, hit=hit).blows[0]
-    legs = struck.legs(actor_of(skeleton), found, [blow], [blow.felt()])
-    want = np.where(found.times < blow.start - 1e-6, 0.0, part * (1.0 - legs.hold[:, leg]))
-    np.testing.assert_allclose(legs.loose[:, leg], want, atol=1e-9)
-    assert not legs.loose[:, 1 - leg].any() and not legs.loose[found.lands(k, leg) :].any()
-    stands = replace(blow, struck=actor_of(skeleton).first("shin.L"))
-    assert not struck.legs(actor_of(skeleton), found, [stands], [blow.felt()]).loose.any()
-
-
-def test_a_shin_struck_from_below_in_the_air_goes_up_with_its_leg(skeleton, monkeypatch):
-    """In two frames, 0.08 s, by more than two fifths of what bones alone do, which whole muscles wouldn't let it; what
-    strikes across a leg moves it as ever."""
-    clip, found, leg, k = in_the_air(skeleton, 4)
-    at = int(round(found.times[k] * clip.fps))
-    line = found.ankle[k, leg] - found.hip[k, leg]
-
-    def gone(direction, **changes):
-        hit = Hit(float(at), bone="shin.R", impulse=20.0, direction=np.array(direction), contact=0.002)
-        reaction = hit_on(skeleton, "leg_front", clip=clip, hit=hit, **changes)
-        i, both = reaction.struck, (reaction.poses(clip), reaction.actor.canonical(clip))
-        shown, own = (p[at + 1, i] + rotate(q[at + 1, i], reaction.point) for q, p in both)
-        return shown - own
-
-    aside = np.cross(line, [1.0, 0.0, 0.0])
-    up, across = gone([0.0, 0.0, 1.0]), gone(aside)
-    bare = gone([0.0, 0.0, 1.0], frequency=1e-3, base_frequency=1e-3)
-    monkeypatch.setattr(footing, "FOLDING", 1.0)
-    assert up[2] > 0.42 * bare[2] and gone([0.0, 0.0, 1.0])[2] < 0.38 * bare[2]
-    np.testing.assert_allclose(gone(aside), across, atol=1e-9)
 
 
 @pytest.mark.parametrize("passed", [4, 24])
