@@ -69,7 +69,8 @@ class Stage:
         self.moving = self._moved()
         self.samples, self.joints = self.followed(clip.times, *to_joints(self.model, q, p))
         self.hinges = hinges.find(actor, self.moving, to_matrix(q), p)
-        self.inertia = self._inertia()
+        self.about = self._about()
+        self.inertia = self.about.own
         self.tense = self._tension()
         self.ease = eases(self.model, kinematics(self.model, self._state(self.start)))
         self.flesh = flesh.between(actor, self.model, self.moving)
@@ -118,12 +119,12 @@ class Stage:
         """(times (T,), (rotation (T, n, 4), position (T, n, 3))) of what the bodies follow, from the clip's samples."""
         return samples, (rotation, position)
 
-    def _inertia(self) -> Array:
-        """(n, 6, 6) what each joint carries, over the clip's own poses."""
+    def _about(self) -> tuning.Inertias:
+        """What each joint turns, over the clip's own poses."""
         whole = self._whole(COARSE)
         still = np.zeros_like(whole.twist)
         kin = kinematics(self.model, State(whole.rotation[:-1], whole.position[:-1], still))
-        return tuning.effective_inertia(self.model, kin)
+        return tuning.inertias(self.model, kin)
 
     def _tension(self) -> Array:
         """(n,) what the clip's own swing asks of muscles."""
@@ -164,7 +165,7 @@ class Stage:
     def _springs(self, since: Array, led: bool) -> tuning.Springs:
         """Of the muscles, times (K,) after the first blow [s]; led: as in `_impedance`."""
         told = self.actor, self.situation, self.settings, self.base
-        return tuning.springs(*told, since, self.tense, self.inertia, self.hinges, led)
+        return tuning.springs(*told, since, self.tense, self.about, self.hinges, led)
 
     @cached_property
     def _steady(self) -> tuning.Springs | None:

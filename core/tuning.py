@@ -24,6 +24,8 @@ from .topology import ARM
 # Joints between the trunk and a body, along the limbs.
 LEVEL = {"forearm": 1, "hand": 2, "finger": 3, "shin": 1, "foot": 2, "toe": 3, "ear": 1}
 ROWS = ("neck", "tail", "ear")
+TRUNK = ("spine", "chest")
+HELD = 8.0  # power of the pelvis' frequency over a joint's, by which it is held there: chosen, nearly all or nothing
 LIGHT = ("head", *ARM)  # what bears nothing, where no limb of it stands
 HINGE_PACE = 2.0 * np.pi * 9.0  # [rad/s] across a hinge's axis
 SWING = 0.08  # [s] over which the torque of a swing counts: what is shorter is a jolt or noise
@@ -52,16 +54,31 @@ class Springs(NamedTuple):
     pace: Array
 
 
-def effective_inertia(model: Model, kin: Kinematics) -> Array:
-    """(n, 6, 6) inertia of all that a joint carries, body frame, mean over the leading axis; rotation and travel
-    uncoupled."""
+class Inertias(NamedTuple):
+    """Inertia that joints turn, body frame: of all that they carry (n, 6, 6), rotation and travel uncoupled, and of
+    all there is, about them (n, 3, 3)."""
+
+    own: Array
+    whole: Array
+
+    def swung(self, body: int, held: Array) -> Array:
+        """(..., 3, 3) part of what a joint carries that turns against what carries it: 1/(1/a + 1/b).
+
+        held: (...) how firmly the rest is held, as part of all that there is.
+        """
+        firm = (1.0 + held)[..., None, None] * self.whole[body]
+        return np.asarray(np.eye(3) - np.linalg.solve(firm, np.broadcast_to(self.own[body, :3, :3], firm.shape)))
+
+
+def inertias(model: Model, kin: Kinematics) -> Inertias:
+    """What joints turn, mean over the leading axis."""
     flat = kin.I.reshape(kin.I.shape[:-2] + (36,))
     composite = model.inward(flat).reshape(kin.I.shape)
-    inner = kin.X.swapaxes(-1, -2) @ composite @ kin.X
-    mean = inner.mean(axis=0)
-    mean[:, :3, 3:] = 0.0
-    mean[:, 3:, :3] = 0.0
-    return mean
+    everything = composite[:, model.parent < 0].sum(axis=1, keepdims=True)
+    own, whole = ((kin.X.swapaxes(-1, -2) @ inertia @ kin.X).mean(axis=0) for inertia in (composite, everything))
+    own[:, :3, 3:] = 0.0
+    own[:, 3:, :3] = 0.0
+    return Inertias(own, whole[:, :3, :3])
 
 
 def muscles(
@@ -162,19 +179,22 @@ def springs(
     base: int,
     since: Array,
     tense: Array | float,
-    inertia: Array,
+    about: Inertias,
     hinges: Hinges,
     led: bool,
 ) -> Springs:
     """Springs of a frequency and a damping ratio about the joint's own inertia; stiff across a hinge's axis.
 
-    since: (K,) the time since the blow [s].  tense: as in `muscles`.  inertia: (n, 6, 6) that joints carry.
+    since: (K,) the time since the blow [s].  tense: as in `muscles`.
     led: whether the base travels with the weight, see `forces.Guide`.
     """
+    inertia = about.own
     f, ratio = muscles(actor, situation, settings, base, since, tense)
     ratio = accuracy.damped(ratio, actor.masses.mass[actor.order], actor.parent)
     omega = 2.0 * np.pi * f[..., None, None]
     K, D = omega**2 * inertia, 2.0 * ratio[..., None, None] * omega * inertia
+    if base >= 0 and len(legs.legs(actor)) <= 2:  # what stands at both ends is held at both
+        _let_swing(actor, base, f, about, D)
     braced, damped = brace(inertia, hinges)
     K[..., hinges.bodies, :3, :3] += braced
     D[..., hinges.bodies, :3, :3] += damped
@@ -184,6 +204,20 @@ def springs(
     rate[..., hinges.bodies] += 2.0 * HINGE_PACE
     pace[..., hinges.bodies] = np.maximum(pace[..., hinges.bodies], HINGE_PACE)
     return Springs(K, D, rate, pace)
+
+
+def _let_swing(actor: Actor, base: int, f: Array, about: Inertias, D: Array) -> None:
+    """Damp a trunk on a free pelvis, in place, as what swings there: both sides of its joints.
+
+    What is below is no heavier than what is above.  Damped for all that is above, a trunk stopped within 15 ms of a
+    blow beside it, while arms and legs went on.  What is braked feels a pelvis that is looser than the joint as free,
+    and one that is tauter as fixed.
+    f: (..., n) frequencies.  D: (..., n, 6, 6) for all that joints carry.
+    """
+    for i, role in enumerate(actor.roles):
+        if base_role(role) in TRUNK and i != base and about.own[i].any():
+            held = (f[..., base] / np.maximum(f[..., i], 1e-9)) ** HELD
+            D[..., i, :3, :3] = D[..., i, :3, :3] @ about.swung(i, held)
 
 
 def impedance(K: Array, D: Array, tone: Tone, h: float) -> Array:

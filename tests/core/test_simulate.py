@@ -15,7 +15,7 @@ from core.reference import Reference, advance, build
 from core.rotation import angle, exp, multiply
 from core.simulate import Run, simulate
 from core.spatial import apply, inertia
-from core.tuning import effective_inertia
+from core.tuning import inertias
 
 from .trees import mixed, motion, tree
 
@@ -30,7 +30,7 @@ def muscle(model, reference, frequency, share=1.0, ratio=0.7):
     still = kinematics(model, reference.arrivals)
     moving = with_twist(model, still, reference.passing())
     ff = of_motion(model, moving, reference.acceleration, np.zeros(3))
-    K = omega**2 * effective_inertia(model, kin)
+    K = omega**2 * inertias(model, kin).own
     n = model.n
     tone, none, rate = np.ones((reference.steps, 1)), np.full(n, np.inf), np.full(n, 2 * ratio * omega)
     return Muscle(K, 2 * ratio / omega * K, tone, none, np.full(n, share), ff, rate, np.full(n, omega))

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from core import curve, flesh, tuning
+from core.dynamics import kinematics
 from core.forces import Flesh, Muscle
-from core.model import State, revolute
+from core.model import SPHERICAL, Model, State, revolute
 from core.pose import Envelope
 from core.rotation import exp, log
 from core.simulate import Run, simulate
 from core.situation import BoneSetting, named
+from core.spatial import inertia
 from core.stage import Stage
 
 from .figures import DOG, build
@@ -210,3 +212,55 @@ def test_one_factor_for_all_muscles_is_that_of_each(rng):
     np.testing.assert_allclose(one["damper"], damped[..., None, None] * D[:, :3, :3])
     for name, value in each.items():
         np.testing.assert_array_equal(one[name], value)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_two_halves_swing_about_their_joint_at_the_frequency_of_its_muscle(axis):
+    """Simulated, with nothing that holds either: back on the other side after half a period, and each has turned by
+    its part of it.  With all that the upper one weighs the muscle would take 0.61 of that, or less."""
+    f, steps, opened = 1.3, 200, 0.05
+    lower, upper = np.array([1.2, 0.9, 0.4]), np.array([2.0, 1.9, 0.8])
+    each = inertia(np.ones(2), np.zeros((2, 3)), np.stack([np.diag(lower), np.diag(upper)]))
+    model = Model(("lower", "upper"), np.array([-1, 0]), (SPHERICAL, SPHERICAL), each)
+    h = 0.5 / f / steps
+    clip = standing(model, steps, h)
+    still = State(clip.rotation[:-1], clip.position[:-1], clip.twist)
+    about = tuning.inertias(model, kinematics(model, still))
+    K = (2.0 * np.pi * f) ** 2 * about.own
+    K[0], K[1, :3, :3] = 0.0, K[1, :3, :3] @ about.swung(1, np.array(0.0))
+    pace = np.array([0.0, 2.0 * np.pi * f])
+    strong, free = np.full(2, np.inf), np.zeros((steps, 2, 6))
+    muscle = Muscle(K, 0.0 * K, np.ones((steps, 1)), strong, np.zeros(2), free, np.zeros(2), pace)
+    turn = np.zeros((2, 3))
+    turn[1, axis] = opened
+    start = State(exp(turn), np.zeros((2, 3)), np.zeros((2, 6)))
+    *_, last = simulate(model, clip, [muscle], np.zeros(3), Run(0, start))
+    ends = log(last.state.rotation)[:, axis]
+    np.testing.assert_allclose(ends[1], -opened, rtol=0.01)
+    np.testing.assert_allclose(ends[0], 2.0 * opened * upper[axis] / (lower + upper)[axis], rtol=0.01)
+
+
+def test_a_trunk_on_a_free_pelvis_is_damped_as_what_swings_there(skeleton):
+    """On a pelvis that is hardly held as both sides, on one that is held far more firmly as what is above alone, and
+    so where it stays on the clip.  Necks and arms are light beside what carries them."""
+    actor, clip = actor_of(skeleton), clip_of(skeleton)
+    waist, rest = actor.first("spine.1"), [actor.first(role) for role in ("neck", "upper_arm.L", "thigh.L")]
+
+    def told(base_frequency, **changes):
+        s = named("chest_front").with_changes(base_frequency=base_frequency, frequency=1.3, ratio=0.7, **changes)
+        stage = Stage(actor, clip, [(s, HIT)], {}, {})
+        springs, above = stage.held(np.zeros(1)), (2.0 * np.pi * 1.3) ** 2 * stage.inertia[..., :3, :3]
+        np.testing.assert_allclose(springs.stiffness[[waist, *rest], :3, :3], above[[waist, *rest]], rtol=1e-12)
+        damping = springs.damping[..., :3, :3] * np.pi * 1.3 / 0.7  # as stiffness, of the same inertia
+        np.testing.assert_allclose(damping[rest[0]], above[rest[0]], rtol=1e-12)
+        return damping[waist], above[waist], stage
+
+    damped, above, stage = told(0.01)
+    below = (2.0 * np.pi * 1.3) ** 2 * (stage.about.whole[waist] - stage.inertia[waist, :3, :3])
+    both = np.linalg.inv(np.linalg.inv(above) + np.linalg.inv(below))
+    np.testing.assert_allclose(damped, both, atol=1e-4 * above.max())
+    assert both[0, 0] < 0.8 * above[0, 0]
+    damped, above, _ = told(40.0)
+    np.testing.assert_allclose(damped, above, atol=2e-3 * above.max())
+    damped, above, _ = told(0.8, support=())
+    np.testing.assert_allclose(damped, above, rtol=1e-12)
