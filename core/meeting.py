@@ -25,6 +25,7 @@ TAUT = 0.025  # [s] in which that goes over into the whole body's (measured: 0.0
 LIMB = (*ARM, "clavicle")
 YIELDS = 1.0  # [rad] that an arm gives way before it presses on the trunk
 DENSITY = 1000.0  # [kg/m^3] of what strikes, a ball as wide as its mass
+ROUND_OFF = 1e-9  # of how fast the struck point goes: what closes no faster doesn't close
 
 
 def met(
@@ -118,18 +119,19 @@ class _Meeting:
         if flesh is None or not self.way > 0.0:
             return found[0]
         model, kin, (one, other) = self.model, self.kin, flesh.capsules.bodies[flesh.pairs.T]
-        u = response(model, kin, self.blow.struck, self.at, self.blow.direction, self.Z)
+        push = np.sign(self.blow.impulse) * self.blow.direction
+        u = response(model, kin, self.blow.struck, self.at, push, self.Z)
         depth, normal, points = flesh.capsules.nearest(flesh.capsules.cores(kin), flesh.pairs)
         moved = with_twist(model, kin, model.expand(u)).V
         closing = -dot(normal, flesh.capsules.relative(points, flesh.pairs, moved))
         light = self.light(self.blow.struck, self.at)
-        reach = np.maximum(closing, 0.0) * self.way / light
-        for k in np.flatnonzero((closing > 0.0) & (reach > -depth)):
+        meets = np.maximum(-depth, 0.0) * light / self.way  # how fast what is apart must close to meet
+        for k in np.flatnonzero(closing > np.maximum(meets, ROUND_OFF * light)):
             at = points[k] + kin.origin
             rows = [normal[k] @ point_jacobian(model, kin, int(body), at) for body in (one[k], other[k])]
             apart = rows[0] - rows[1]
             w = float(apart @ solve(inertia(model, kin, self.Z), apart))
-            part = min(1.0 + float(depth[k]) / float(reach[k]), 1.0)
+            part = 1.0 - float(meets[k] / closing[k])
             more = self.given(light - part * float(closing[k]) ** 2 / w) - self.own
             found.append((more, int(other[k] if abs(rows[0] @ u) > abs(rows[1] @ u) else one[k]), at))
         return max(found, key=lambda each: each[0])

@@ -12,7 +12,7 @@ from core.dynamics import balance, effective_inverse, kinematics
 from core.dynamics.dense import mass_matrix
 from core.forces import Capsules, Flesh, Law, PointSpring, Pulse, Striker
 from core.meeting import CHEST
-from core.model import Model, State, prismatic
+from core.model import FIXED, FREE, SPHERICAL, Model, State, prismatic
 from core.simulate import simulate
 from core.situation import named
 from core.spatial import inertia
@@ -112,10 +112,11 @@ def test_a_contact_that_lasts_meets_what_its_muscle_holds_as_well(contact, pace,
 
 @pytest.mark.parametrize("part", [-1.0, 0.0, 0.5, 1.5])
 @pytest.mark.parametrize("way", [1.0, -1.0])
-def test_what_a_struck_part_lies_on_opposes_with_it_as_one_mass(part, way):
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_what_a_struck_part_lies_on_opposes_with_it_as_one_mass(part, way, sign):
     """Two balls on a line, apart by a part of what the striker goes: touching they are one mass, its collision with
     the striker is that of two; half of what that makes less light where they meet half-way; away from each other, or
-    beyond the striker's reach, the other takes no part."""
+    beyond the striker's reach, the other takes no part.  A blow below nothing pulls."""
     masses, slide, line = np.array([2.0, 10.0]), prismatic([1.0, 0.0, 0.0]), np.array([1.0, 0.0, 0.0])
     inertias = inertia(masses, np.zeros((2, 3)), np.tile(np.eye(3), (2, 1, 1)))
     model = Model(("arm", "trunk"), np.array([-1, -1]), (slide, slide), inertias)
@@ -123,20 +124,40 @@ def test_what_a_struck_part_lies_on_opposes_with_it_as_one_mass(part, way):
     apart = 0.1 + part * contact * v
     balls = Capsules(np.array([0, 1]), np.zeros((2, 2, 3)) + [[[0.0] * 3], [apart * line]], np.array([0.05, 0.05]))
     flesh = Flesh(balls, np.array([[0, 1]]), masses, 30.0, 1.0)
-    hit = Hit(0.0, impulse=30.0, mass=15.0, contact=contact)
-    blow = Blow(named("chest_front"), hit, 0.0, 0, np.zeros(3), way * line, np.eye(3), None)
+    hit = Hit(0.0, impulse=sign * 30.0, mass=15.0, contact=contact)
+    blow = Blow(named("chest_front"), hit, 0.0, 0, np.zeros(3), sign * way * line, np.eye(3), None)
     moment = State(np.tile([1.0, 0, 0, 0], (2, 1)), np.zeros((2, 3)), np.zeros((2, 6)))
     actor = SimpleNamespace(parent=model.parent, roles=("", ""))
     got = meeting.met(blow, actor, model, moment, flesh=flesh)
     meets = way * min(1.0, 1.0 - part) if way > 0.0 and part < 1.0 else 0.0
     less = meets * (1.0 / 2.0 - 1.0 / 12.0)
-    assert got.impulse == pytest.approx(v / (1.0 / 15.0 + 1.0 / 2.0 - less), rel=1e-12)
-    arm = (1.0 - got.passed) * got.impulse
+    assert sign * got.impulse == pytest.approx(v / (1.0 / 15.0 + 1.0 / 2.0 - less), rel=1e-12)
+    arm = (1.0 - got.passed) * sign * got.impulse
     assert arm == pytest.approx(v / (1.0 / 15.0 + 1.0 / 2.0), rel=1e-12)
     assert (got.behind is not None) == (meets > 0.0)
     if meets:
         behind, place = got.behind
         assert behind == 1 and place == pytest.approx(0.5 * apart * line)
+
+
+def test_what_closes_by_round_off_alone_takes_no_part(rng):
+    """A hand that is fixed to a chest, beyond the end of the belly on which that turns: the way between those two goes
+    through their joint, so nothing closes them, however little mass they then show."""
+    joints, ones = (FREE, SPHERICAL, FIXED), np.ones(3)
+    model = Model(
+        ("belly", "chest", "hand"), np.arange(-1, 2), joints, inertia(ones, np.zeros((3, 3)), np.stack([np.eye(3)] * 3))
+    )
+    cores = np.array([[[0.0, 0.0, 0.0], [0.0, 0.0, 0.2]], [[0.0, 0.0, 0.0], [0.0, 0.1, 0.1]]])
+    flesh = Flesh(Capsules(np.array([0, 2]), cores, np.full(2, 0.2)), np.array([[0, 1]]), ones[:2], 30.0, 1.0)
+    actor, hit = SimpleNamespace(parent=model.parent, roles=("",) * 3), Hit(0.0, impulse=30.0, mass=15.0, contact=0.003)
+    place = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 0.2], [0.1, 0.15, 0.1]])
+    for way in rng.normal(size=(20, 3)):
+        q = np.array([rng.normal(size=4), [1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]])
+        moment = State(q / np.linalg.norm(q, axis=-1, keepdims=True), place, np.zeros((3, 6)))
+        way, point = way / np.linalg.norm(way), 0.2 * rng.normal(size=3)
+        blow = Blow(named("chest_front"), hit, 0.0, 1, point, way, np.eye(3), None)
+        alone, near = (meeting.met(blow, actor, model, moment, flesh=touch) for touch in (None, flesh))
+        assert near.behind is None and near.taken == alone.taken
 
 
 def test_striker_as_pulse_and_inside_a_step_agree(rng):
