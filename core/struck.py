@@ -90,8 +90,8 @@ def _strike(
 
 
 def _folding(found: Stance, blow: Blow, own: Sequence[Pulse], k: int, leg: int) -> float:
-    """How easily a leg folds under a blow at sample k: by the part of its energy that goes along the leg, from hip to
-    ankle or back, and the less the harder it is: the faster muscles are stretched, the more they resist."""
+    """How easily a leg folds under a blow at sample k: by the square of the part of its energy that goes along the leg,
+    from hip to ankle or back, and the less the harder it is: the faster muscles are stretched, the more they resist."""
     line = found.ankle[k, leg] - found.hip[k, leg]
     along = float((line @ blow.direction) ** 2 / max(float(line @ line), 1e-12)) ** 2
     return along * max(0.0, 1.0 - _size(own) / BRACED)
