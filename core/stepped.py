@@ -16,6 +16,7 @@ SEEN = np.radians(2.0), 0.005  # a jump from hold to hold by less makes no stepp
 FRAME = 1.0 + 1e-4  # [frames] such a jump takes at most
 SWIFT = 2.0  # times as fast as right before and after: then what hangs on moving bones jumps, too
 SHORT = 1e-3  # [frames] moments closer to each other are the same
+HOLD = 0.05  # [frames] between two motions is none: in so little even a swift one shows no more than `STILL`
 LONGEST = 0.2  # [s] before the next pose a held one is left at the earliest
 
 
@@ -46,6 +47,14 @@ def eased(clip: Clip, parent: np.ndarray) -> tuple[Clip, list[int]]:
     return joined, (np.flatnonzero(off) - 1).tolist()
 
 
+def _moving(clip: Clip, sizes: Array, still: float) -> np.ndarray:
+    """(T - 1, ...) bool, from which moments to the next something moves; sizes: (T - 1, ...) of the motion."""
+    moves = sizes > still
+    brief = 1 + np.flatnonzero(np.diff(clip.frames)[1:-1] < HOLD)
+    moves[brief] |= moves[brief - 1] & moves[brief + 1]
+    return moves
+
+
 def _runs(moves: np.ndarray) -> Iterator[tuple[int, int]]:
     """The first and the last moment of each motion; moves: (T - 1,) bool, from each moment to the next."""
     edges = np.diff(np.concatenate(([0], moves.astype(int), [0])))
@@ -59,7 +68,7 @@ def _jumps(clip: Clip, sizes: Array, still: float, seen: float) -> np.ndarray:
     """
     found = np.zeros(len(sizes), dtype=bool)
     for bone in np.flatnonzero(np.any(sizes > seen / 4.0, axis=0)):
-        for first, last in _runs(sizes[:, bone] > still):
+        for first, last in _runs(_moving(clip, sizes[:, bone], still)):
             inside = first > 0 and last < len(sizes)  # what is before or after may go on like that
             if inside and clip.frames[last] - clip.frames[first] <= FRAME and sizes[first:last, bone].sum() > seen:
                 found[first:last] = True
@@ -68,7 +77,7 @@ def _jumps(clip: Clip, sizes: Array, still: float, seen: float) -> np.ndarray:
 
 def _ways(clip: Clip, sizes: Array, still: float, jumps: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
     """The bones that jump, each with the moments (T,) bool on its ways from pose to pose; arguments as in `_jumps`."""
-    moves = sizes > still
+    moves = _moving(clip, sizes, still)
     rates = np.pad(sizes / np.maximum(np.diff(clip.frames), SHORT)[:, None], ((1, 1), (0, 0)))
     swift = moves & jumps[:, None] & (rates[1:-1] > SWIFT * np.maximum(rates[:-2], rates[2:]))
     for bone in np.flatnonzero(np.any(moves, axis=0)).tolist():

@@ -100,6 +100,15 @@ def test_a_clip_that_does_not_jump_is_the_same(what):
     assert eased(clip, PARENT) == (clip, [])
 
 
+@pytest.mark.parametrize("after", [3e-4, 1e-3])
+def test_moments_close_to_each_other_make_no_hold(after):
+    """Even samples, two a frame, right after whole frames, as for a hit between two: a motion goes on meanwhile."""
+    frames = np.unique(np.concatenate((np.arange(31.0), after + np.arange(0.0, 30.0, 0.5))))
+    for way, same in ((smooth, True), (twos, False)):
+        clip = clip_of(*[way] * 4, frames=frames)
+        assert (eased(clip, PARENT)[0] is clip) == same
+
+
 def test_a_pose_that_is_held_for_long_stands_until_the_next_is_near():
     stepped = clip_of(*[at(np.where(MOMENTS < 20.0, 0.0, 6.0))] * 4)
     joined, _ = eased(stepped, PARENT)
