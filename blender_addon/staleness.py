@@ -72,29 +72,37 @@ def fingerprint(rig: Any, record: Any) -> str:
     for name, stop in limits.said(rig, rig.pose.bones.keys(), {})[0].items():
         _add(digest, name, stop)
     for strip in _below(rig, record):
-        _add(digest, *(getattr(strip, name) for name in STRIP))
-        if strip.action is not None:
-            _add(digest, once(strip.action, ("curves", actions.slot_identifier(strip)), partial(_of_clip, strip)))
-        for curve in _own_curves(strip):
-            _add_curve(digest, curve)
-        _add_modifiers(digest, strip.modifiers)
-    for carrier in _carriers(rig):
-        for playing in _playing(carrier.animation_data):
-            _add(digest, once(playing.action, ("curves", actions.slot_identifier(playing)), partial(_of_clip, playing)))
+        _add_strip(digest, strip)
+    for anim in _carrying(rig):
+        if anim.action is not None:
+            _add_action(digest, anim)
+        for strip in nla.strips_of([track for track in anim.nla_tracks if not track.mute]):
+            if strip.action is not None:
+                _add_strip(digest, strip)
     return digest.hexdigest()
 
 
-def _carriers(rig: Any) -> Iterator[Any]:
-    """The objects that an armature hangs on: a seat, a car."""
+def _carrying(rig: Any) -> Iterator[Any]:
+    """The animation of the objects that an armature hangs on: a seat, a car."""
     while rig.parent is not None:
         rig = rig.parent
-        yield rig
+        if rig.animation_data is not None:
+            yield rig.animation_data
 
 
-def _playing(anim: Any) -> list[Any]:
-    """What of an object's animation plays an action: the animation itself and its strips."""
-    strips = [] if anim is None else nla.strips_of([track for track in anim.nla_tracks if not track.mute])
-    return [each for each in (anim, *strips) if each is not None and each.action is not None]
+def _add_strip(digest: Any, strip: Any) -> None:
+    """What a strip plays, and how."""
+    _add(digest, *(getattr(strip, name) for name in STRIP))
+    if strip.action is not None:
+        _add_action(digest, strip)
+    for curve in _own_curves(strip):
+        _add_curve(digest, curve)
+    _add_modifiers(digest, strip.modifiers)
+
+
+def _add_action(digest: Any, playing: Any) -> None:
+    """What a strip or an object's animation plays."""
+    _add(digest, once(playing.action, ("curves", actions.slot_identifier(playing)), partial(_of_clip, playing)))
 
 
 def _of_clip(strip: Any) -> str:

@@ -119,6 +119,13 @@ class TestStale:
         car.animation_data.action.update_tag()
         bpy.context.view_layer.update()
         assert stale(hit) == names(hit)
+        strip = car.animation_data.nla_tracks.new().strips.new("Drive", 1, car.animation_data.action)
+        car.animation_data.action = None
+        OPS.update_reaction()
+        assert stale(hit) == []
+        strip.frame_start += 2.0
+        bpy.context.view_layer.update()
+        assert stale(hit) == names(hit)
 
     def test_in_a_window_with_another_scene(self, hit):
         """Both are asked by turns, with no change between."""
