@@ -31,6 +31,18 @@ SCREW = np.array([[1.0, 0, 0, 0.1, 0, 0]])
 JOINTS = (revolute([1, 2, 0]), prismatic([0, 1, 1]), planar([1, 0, 2]), SPHERICAL, FREE, FIXED, SCREW)
 
 
+def test_what_is_worked_out_once_is_so_for_every_state_and_pose_anew(rng):
+    """The matrices of a state, what velocities make of a pose: kept, but not by a copy with other values."""
+    model = tree(rng, 4, free=True)
+    q, p = motion(rng, model, np.array([0.0]))
+    state = State(q[0], p[0], rng.normal(size=(model.n, 6)))
+    kin = kinematics(model, state)
+    assert state.R is state.R and kin.vx is kin.vx and kin.c is kin.c
+    other, faster = replace(state, rotation=conjugate(state.rotation)), replace(kin, V=2.0 * kin.V)
+    np.testing.assert_allclose(other.R, state.R.swapaxes(-1, -2), atol=1e-12)
+    np.testing.assert_allclose(faster.c, 2.0 * kin.c, rtol=1e-12)
+
+
 @pytest.mark.parametrize("joint", JOINTS)
 def test_a_joint_moves_along_its_axes_only(rng, joint):
     """Half a second of the default step from the middle of a clip, alone and as a batch of (2, 3)."""
