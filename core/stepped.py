@@ -16,7 +16,7 @@ SEEN = np.radians(2.0), 0.005  # a jump from hold to hold by less makes no stepp
 FRAME = 1.0 + 1e-4  # [frames] such a jump takes at most
 SWIFT = 2.0  # times as fast as right before and after: then what hangs on moving bones jumps, too
 SHORT = 1e-3  # [frames] moments closer to each other are the same
-HOLD = 0.05  # [frames] between two motions is none: in so little even a swift one shows no more than `STILL`
+HOLD = 0.05  # [frames] at least, between two motions: in less one that goes on may show no more than `STILL`
 LONGEST = 0.2  # [s] before the next pose a held one is left at the earliest
 
 
@@ -49,9 +49,12 @@ def eased(clip: Clip, parent: np.ndarray) -> tuple[Clip, list[int]]:
 
 def _moving(clip: Clip, sizes: Array, still: float) -> np.ndarray:
     """(T - 1, ...) bool, from which moments to the next something moves; sizes: (T - 1, ...) of the motion."""
-    moves = sizes > still
-    brief = 1 + np.flatnonzero(np.diff(clip.frames)[1:-1] < HOLD)
-    moves[brief] |= moves[brief - 1] & moves[brief + 1]
+    moves, lasting = sizes > still, np.diff(clip.frames) >= HOLD
+    brief, longer = np.flatnonzero(~lasting), np.flatnonzero(lasting)
+    after = np.searchsorted(longer, brief)
+    between = (after > 0) & (after < len(longer))
+    brief, after = brief[between], after[between]
+    moves[brief] |= moves[longer[after - 1]] & moves[longer[after]]
     return moves
 
 
