@@ -183,8 +183,8 @@ def springs(
     hinges: Hinges,
     led: bool,
 ) -> Springs:
-    """Springs of a frequency and a damping ratio about the joint's own inertia, stiff across a hinge's axis; a trunk on a
-    free pelvis is damped by that ratio of what swings there, see `_let_swing`.
+    """Springs of a frequency and a damping ratio about the joint's own inertia, stiff across a hinge's axis; a trunk on
+    a free pelvis is damped by that ratio of what swings there, see `_let_swing`.
 
     since: (K,) the time since the blow [s].  tense: as in `muscles`.
     led: whether the base travels with the weight, see `forces.Guide`.
