@@ -30,6 +30,7 @@ LIGHT = ("head", *ARM)  # what bears nothing, where no limb of it stands
 HINGE_PACE = 2.0 * np.pi * 9.0  # [rad/s] across a hinge's axis
 SWING = 0.08  # [s] over which the torque of a swing counts: what is shorter is a jolt or noise
 TENSE = 3.5  # [1/rad] stiffness of a joint per torque that it bears; chosen: it tells in runs, and not yet in walks
+SLENDER = 0.05  # of a limb's inertia across: for that at least it is held about its own length; chosen, see `held`
 FOOT_FREQUENCY, FOOT_LEVER = 2.0, 0.1  # planted feet: [Hz] with the whole body's mass, [m] for their turning
 
 
@@ -79,6 +80,21 @@ def inertias(model: Model, kin: Kinematics) -> Inertias:
     own[:, :3, 3:] = 0.0
     own[:, 3:, :3] = 0.0
     return Inertias(own, whole[:, :3, :3])
+
+
+def held(inertia: Array, hinges: Hinges) -> tuple[Array, Array]:
+    """The inertia (n, 6, 6) that muscles are made for, and (n,) how many times as fast as told a joint swings at most.
+
+    A straight limb has a hundredth of the inertia about its own length that it has across.  Muscles as weak as that
+    would let it roll to and fro for seconds, driven by all that turns it across; a shoulder's resist both alike.
+    Hinges turn about their axis alone.
+    """
+    size, way = np.linalg.eigh(inertia[:, :3, :3])
+    most = np.maximum(size, SLENDER * size[:, -1:])
+    most[hinges.bodies] = size[hinges.bodies]
+    out = inertia.copy()
+    out[:, :3, :3] = (way * most[:, None, :]) @ way.swapaxes(-1, -2)
+    return out, np.sqrt(np.max(most / np.where(size > 0.0, size, np.inf), axis=-1, initial=1.0))
 
 
 def muscles(
@@ -193,6 +209,7 @@ def springs(
     f, ratio = muscles(actor, situation, settings, base, since, tense)
     ratio = accuracy.damped(ratio, actor.masses.mass[actor.order], actor.parent)
     omega = 2.0 * np.pi * f[..., None, None]
+    inertia, swifter = held(inertia, hinges)
     K, D = omega**2 * inertia, 2.0 * ratio[..., None, None] * omega * inertia
     if base >= 0 and len(legs.legs(actor)) <= 2:  # what stands at both ends is held at both
         _let_swing(actor, base, f, about, D)
@@ -201,7 +218,7 @@ def springs(
     D[..., hinges.bodies, :3, :3] += damped
     if led:
         K[..., base, 3:, 3:] = D[..., base, 3:, 3:] = 0.0
-    rate, pace = 4.0 * np.pi * ratio * f, 2.0 * np.pi * f
+    rate, pace = 4.0 * np.pi * ratio * f * swifter**2, 2.0 * np.pi * f * swifter
     rate[..., hinges.bodies] += 2.0 * HINGE_PACE
     pace[..., hinges.bodies] = np.maximum(pace[..., hinges.bodies], HINGE_PACE)
     return Springs(K, D, rate, pace)

@@ -59,6 +59,28 @@ def test_limbs_that_get_looser_are_damped_as_the_trunk_is(skeleton, ratio):
     assert max(reaction.peaks().values()) < 60.0
 
 
+@pytest.mark.parametrize("preset", ["shoulder_front", "shoulder_back"])
+def test_straight_arms_do_not_roll_about_their_own_length(skeleton, preset):
+    """Held for the inertia that they have about it, they rolled twice as far as they swung a second after the blow."""
+    reaction = hit_on(skeleton, preset, envelope=Envelope(0.0, 2.5, 0.2))
+    since = reaction.times - reaction.times[0]
+    for arm in ("upper_arm.L", "upper_arm.R"):
+        turn = np.abs(reaction.turn[(since > 1.0) & (since < 1.5), reaction.actor.names.index(arm)]).max(axis=0)
+        assert turn[1] < 0.6 * max(turn[0], turn[2])
+
+
+def test_muscles_hold_a_limb_about_its_length_for_a_part_of_what_it_has_across(skeleton):
+    joint = np.diag([1.0, 0.01, 0.8, 3.0, 3.0, 3.0])
+    hinges = Stage(actor_of(skeleton), clip_of(skeleton), [(named("leg_front"), HIT)], {}, {}).hinges
+    inertia = np.stack([joint] * (max(hinges.bodies) + 1))
+    loose = next(i for i in range(len(inertia)) if i not in hinges.bodies)
+    got, swifter = tuning.held(inertia, hinges)
+    np.testing.assert_allclose(got[loose], np.diag([1.0, tuning.SLENDER, 0.8, 3.0, 3.0, 3.0]), atol=1e-12)
+    assert swifter[loose] == pytest.approx(np.sqrt(tuning.SLENDER / 0.01))
+    np.testing.assert_allclose(got[hinges.bodies], inertia[hinges.bodies], atol=1e-12)
+    np.testing.assert_allclose(swifter[hinges.bodies], 1.0)
+
+
 def test_what_a_clip_swings_hard_is_taut_and_what_it_walks_with_is_as_told(skeleton):
     """Arms that swing by 0.35 rad once a second are pulled by 9.8 rad/s^2 in the mean square, s times as fast by s^2
     as much: 3.5 of that per radian is a spring of 0.93 s Hz."""
