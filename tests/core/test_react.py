@@ -102,7 +102,7 @@ def test_the_clip_is_untouched_before_the_hit_and_after_the_end(skeleton):
     assert 20 < outside.sum() < len(outside) - 40
     assert np.degrees(angle(q, q0))[outside].max() < 1e-9
     assert np.abs(p - p0)[outside].max() < 1e-12
-    assert 15.0 < max(reaction.peaks().values()) < 120.0
+    assert 10.0 < max(reaction.peaks().values()) < 120.0
 
 
 def test_the_blow_pushes_the_way_it_points_and_its_opposite_the_other_way(skeleton):
@@ -341,7 +341,7 @@ def test_owned_bones_are_refused_where_simulated_and_left_alone_where_supporting
     reaction = hit_on(skeleton, fixed={"shin.L": "constraint 'IK'"})
     assert any("'shin.L'" in w for w in reaction.warnings)
     assert "pelvis" not in reaction.peaks() and "thigh.R" not in reaction.peaks()
-    assert max(reaction.peaks().values()) > 15.0
+    assert max(reaction.peaks().values()) > 10.0
 
 
 @pytest.mark.parametrize("bone", ["pelvis", "shin.L", "foot.R"])
@@ -349,7 +349,7 @@ def test_legs_and_pelvis_stay_on_the_clip_where_one_is_left_out(skeleton, bone):
     reaction = hit_on(skeleton, settings={bone: {"simulated": False}})
     assert [w for w in reaction.warnings if f"'{bone}' is left out" in w]
     assert not {"pelvis", "thigh.L", "shin.L", "foot.L", "thigh.R", "shin.R", "foot.R"} & set(reaction.peaks())
-    assert not reaction.travel.any() and max(reaction.peaks().values()) > 15.0
+    assert not reaction.travel.any() and max(reaction.peaks().values()) > 10.0
 
 
 def test_same_input_same_output(skeleton):

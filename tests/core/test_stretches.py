@@ -33,7 +33,8 @@ def struck(figure, name, envelope, **changes):
     [(name, True) for name in ("shoulder_front", "chest_front", "leg_front")] + [("shoulder_front", False)],
 )
 def test_long_steps_at_the_end_show_what_fine_ones_do(figure, monkeypatch, name, planted):
-    """Against 1/480 s all the way: peaks within 3 %, and no joint ever off by more than that of the largest peak.
+    """Against 1/480 s all the way: peaks within 3 %, and no joint ever off by more than that of the largest peak, or
+    by 0.4 degrees where all turn less.
 
     One and a half times that in legs: the plan that leads their feet has samples of 1/60 s, and closes them afterwards.
     """
@@ -53,7 +54,7 @@ def test_long_steps_at_the_end_show_what_fine_ones_do(figure, monkeypatch, name,
     assert max(abs(quick.peaks()[n] - fine.peaks()[n]) / allowed[n] for n in fine.peaks()) < 0.03 * most
     times = np.arange(fine.start, fine.end, 1 / 60)
     off = np.degrees(np.linalg.norm(quick.deviation(times)[0] - fine.deviation(times)[0], axis=-1)) / part
-    assert off.max() < 0.03 * most
+    assert off.max() < max(0.03 * most, 0.4)
     assert off[times > fine.start + 1.0].max() < 0.02 * most  # the body still steps
 
 
