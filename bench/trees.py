@@ -15,7 +15,7 @@ from core.reference import Reference, build
 from core.rotation import exp, multiply
 from core.simulate import Run
 from core.spatial import inertia
-from core.tuning import effective_inertia
+from core.springs import inertias
 
 SIZES = (22, 65, 200)
 BATCH = 64
@@ -125,9 +125,9 @@ def scene(count, batch=0, seconds=0.5, h=H, off=0.1):
 
 
 def forces(body, reference):
-    """Muscles on every joint, cones and hinge ranges as limits; as `core.tuning` sets them."""
+    """Muscles on every joint, cones and hinge ranges as limits; as `core.springs` makes them."""
     kin = kinematics(body, State(reference.rotation[:-1:20], reference.position[:-1:20], reference.twist[::20]))
-    carried, n = effective_inertia(body, kin), body.n
+    carried, n = inertias(body, kin).own, body.n
     omega = 2.0 * np.pi * FREQUENCY
     moving = with_twist(body, kinematics(body, reference.arrivals), reference.passing())
     feed_forward = of_motion(body, moving, reference.acceleration, np.zeros(3))

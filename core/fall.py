@@ -32,6 +32,7 @@ from .rotation import Array, conjugate, log, multiply, unwound
 from .simulate import Forward
 from .situation import Situation
 from .skeleton import Clip
+from .springs import pulling
 from .stage import SUBSTEP, UNCAUGHT, Stage
 
 ALOFT = 0.05  # [m] above the floor from where on a body is in the air, where nothing holds it
@@ -114,7 +115,7 @@ class Falling(Stage):
         tone = tuning.tone(actor, [(b.situation, b.struck, times - b.start) for b in self.blows]).times(part)
         since = times - self.start
         share = left[:, 0] * tuning.carried(self.situation, since)
-        muscle = tuning.muscle(self.model, reference, passing, self.held(since), tone, share, self.base, self.stands)
+        muscle = pulling(self.model, reference, passing, self.held(since), tone, share, self.base, self.stands)
         clip = actor.gravity, self.model, passing, muscle.feed_forward
         bearing = Bearing.of_clip(*clip, self.base, self.stands * share, np.ones(len(times)))
         jointed = self.moving & (np.arange(self.model.n) != self.base)

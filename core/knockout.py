@@ -22,7 +22,7 @@ from .reference import advance
 from .resample import hermite, rotations
 from .roles import base_role
 from .rotation import Array
-from .tuning import brace
+from .springs import brace
 
 TOPPLE, HOLDS = 5.0, 0.9  # [m/s^2] where limbs prop the body up, and of what friction holds, all of it: chosen
 PROPPED, THICK = (0.05, 0.15), 0.1  # [m] above where it would lie: what lies still, what stands; of what has no skin

@@ -25,6 +25,7 @@ from .resample import Poses
 from .rotation import Array, conjugate, rotate, to_matrix
 from .situation import BoneSetting, Situation
 from .skeleton import Clip
+from .springs import Inertias, Springs, impedance, inertias, pulling, springs
 
 SUBSTEP, HALVINGS = 1.0 / 120.0, 5  # [s], and how often it may be halved for accuracy's sake
 COARSE = 0.1  # [s] between the poses at which inertias are averaged
@@ -119,12 +120,12 @@ class Stage:
         """(times (T,), (rotation (T, n, 4), position (T, n, 3))) of what the bodies follow, from the clip's samples."""
         return samples, (rotation, position)
 
-    def _about(self) -> tuning.Inertias:
+    def _about(self) -> Inertias:
         """What each joint turns, over the clip's own poses."""
         whole = self._whole(COARSE)
         still = np.zeros_like(whole.twist)
         kin = kinematics(self.model, State(whole.rotation[:-1], whole.position[:-1], still))
-        return tuning.inertias(self.model, kin)
+        return inertias(self.model, kin)
 
     def _tension(self) -> Array:
         """(n,) what the clip's own swing asks of muscles."""
@@ -138,8 +139,8 @@ class Stage:
     def _accuracy(self) -> tuple[int, list[str]]:
         """How often sub-steps must be halved for the fastest muscle, and what then still is in doubt."""
         since = np.arange(0.0, max(blow.end for blow in self.blows) - self.start, COARSE)
-        springs = tuning.muscles(self.actor, self.situation, self.settings, self.base, since, self.tense)
-        f, ratio = (np.atleast_2d(values) for values in springs)
+        told = tuning.muscles(self.actor, self.situation, self.settings, self.base, since, self.tense)
+        f, ratio = (np.atleast_2d(values) for values in told)
         f, ratio = np.where(self.moving, f.max(axis=0), 0.0), np.where(self.moving, ratio.min(axis=0), np.inf)
         mass = self.actor.masses.mass[self.actor.order]
         doubts = accuracy.doubts(self.actor.names, mass, self.actor.parent, f, ratio, SUBSTEP, HALVINGS)
@@ -159,21 +160,21 @@ class Stage:
             return None
         actor, since = self.actor, np.array([blow.start - self.start])
         tone = tuning.tone(actor, [(b.situation, b.struck, np.array([blow.start - b.start])) for b in self.blows])
-        springs = self._springs(since, led)
-        return tuning.impedance(springs.stiffness, springs.damping, tone, blow.lasting)
+        own = self._springs(since, led)
+        return impedance(own.stiffness, own.damping, tone, blow.lasting)
 
-    def _springs(self, since: Array, led: bool) -> tuning.Springs:
+    def _springs(self, since: Array, led: bool) -> Springs:
         """Of the muscles, times (K,) after the first blow [s]; led: as in `_impedance`."""
         told = self.actor, self.situation, self.settings, self.base
-        return tuning.springs(*told, since, self.tense, self.about, self.hinges, led)
+        return springs(*told, since, self.tense, self.about, self.hinges, led)
 
     @cached_property
-    def _steady(self) -> tuning.Springs | None:
+    def _steady(self) -> Springs | None:
         """Of the muscles, where they don't change."""
         changing = tuning.changing(self.situation, self.settings)
         return None if changing else self._springs(np.zeros(1), self.footing is not None)
 
-    def held(self, since: Array) -> tuning.Springs:
+    def held(self, since: Array) -> Springs:
         """What muscles hold with, times (K,) after the first blow [s]."""
         return self._steady or self._springs(since, self.footing is not None)
 
@@ -262,7 +263,7 @@ class Stage:
         since = reference.times[:-1] - self.start
         tone, grounded, upright = self._tone(reference.times[:-1])
         share = tuning.carried(self.situation, since)
-        muscle = tuning.muscle(self.model, reference, passing, self.held(since), tone, share, self.base, grounded)
+        muscle = pulling(self.model, reference, passing, self.held(since), tone, share, self.base, grounded)
         forces: list[Force] = [muscle, *self._limits(reference, kin, upright)]
         if self.footing is not None:
             feet = tuning.foot_spring(actor)

@@ -15,7 +15,7 @@ from core.reference import Reference, advance, build
 from core.rotation import angle, exp, multiply
 from core.simulate import Run, simulate
 from core.spatial import apply, inertia
-from core.tuning import inertias
+from core.springs import inertias
 
 from .trees import mixed, motion, tree
 

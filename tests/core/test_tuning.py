@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import curve, flesh, tuning
+from core import curve, flesh, springs, tuning
 from core.dynamics import kinematics
 from core.forces import Flesh, Muscle
 from core.model import SPHERICAL, Model, State, revolute
@@ -74,9 +74,9 @@ def test_muscles_hold_a_limb_about_its_length_for_a_part_of_what_it_has_across(s
     hinges = Stage(actor_of(skeleton), clip_of(skeleton), [(named("leg_front"), HIT)], {}, {}).hinges
     inertia = np.stack([joint] * (max(hinges.bodies) + 1))
     loose = next(i for i in range(len(inertia)) if i not in hinges.bodies)
-    got, swifter = tuning.held(inertia, hinges)
-    np.testing.assert_allclose(got[loose], np.diag([1.0, tuning.SLENDER, 0.8, 3.0, 3.0, 3.0]), atol=1e-12)
-    assert swifter[loose] == pytest.approx(np.sqrt(tuning.SLENDER / 0.01))
+    got, swifter = springs.slender(inertia, hinges)
+    np.testing.assert_allclose(got[loose], np.diag([1.0, springs.SLENDER, 0.8, 3.0, 3.0, 3.0]), atol=1e-12)
+    assert swifter[loose] == pytest.approx(np.sqrt(springs.SLENDER / 0.01))
     np.testing.assert_allclose(got[hinges.bodies], inertia[hinges.bodies], atol=1e-12)
     np.testing.assert_allclose(swifter[hinges.bodies], 1.0)
 
@@ -247,7 +247,7 @@ def test_two_halves_swing_about_their_joint_at_the_frequency_of_its_muscle(axis)
     h = 0.5 / f / steps
     clip = standing(model, steps, h)
     still = State(clip.rotation[:-1], clip.position[:-1], clip.twist)
-    about = tuning.inertias(model, kinematics(model, still))
+    about = springs.inertias(model, kinematics(model, still))
     K = (2.0 * np.pi * f) ** 2 * about.own
     K[0], K[1, :3, :3] = 0.0, K[1, :3, :3] @ about.swung(1, np.array(0.0))
     pace = np.array([0.0, 2.0 * np.pi * f])
@@ -271,9 +271,10 @@ def test_a_trunk_on_a_free_pelvis_is_damped_as_what_swings_there(skeleton):
     def told(base_frequency, **changes):
         s = named("chest_front").with_changes(base_frequency=base_frequency, frequency=1.3, ratio=0.7, **changes)
         stage = Stage(actor, clip, [(s, HIT)], {}, {})
-        springs, above = stage.held(np.zeros(1)), (2.0 * np.pi * 1.3) ** 2 * stage.inertia[..., :3, :3]
-        np.testing.assert_allclose(springs.stiffness[[waist, *rest], :3, :3], above[[waist, *rest]], rtol=1e-12)
-        damping = springs.damping[..., :3, :3] * np.pi * 1.3 / 0.7  # as stiffness, of the same inertia
+        own, carried = stage.held(np.zeros(1)), springs.slender(stage.inertia, stage.hinges)[0]
+        above = (2.0 * np.pi * 1.3) ** 2 * carried[..., :3, :3]
+        np.testing.assert_allclose(own.stiffness[[waist, *rest], :3, :3], above[[waist, *rest]], rtol=1e-12)
+        damping = own.damping[..., :3, :3] * np.pi * 1.3 / 0.7  # as stiffness, of the same inertia
         np.testing.assert_allclose(damping[rest[0]], above[rest[0]], rtol=1e-12)
         return damping[waist], above[waist], stage
 
