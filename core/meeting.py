@@ -25,6 +25,7 @@ TAUT = 0.025  # [s] in which that goes over into the whole body's (measured: 0.0
 LIMB = (*ARM, "clavicle")
 YIELDS = 1.0  # [rad] that an arm gives way before it presses on the trunk
 DENSITY = 1000.0  # [kg/m^3] of what strikes, a ball as wide as its mass
+LEAST = 0.01  # of what the struck part takes by itself: less is not worth a contact of its own
 ROUND_OFF = 1e-9  # of how fast the struck point goes: what closes no faster doesn't close
 
 
@@ -48,7 +49,7 @@ def met(
         return replace(blow, taken=blow.situation.foreleg) if blow.struck in arms.forelegs(actor) else blow
     meeting = _Meeting(blow, actor, model, kinematics(model, moment), Z, mass)
     more, body, at = max(meeting.touched(flesh), meeting.pressed(), key=lambda found: found[0])
-    if not more > 0.0:
+    if not more > LEAST * meeting.own:
         return replace(blow, taken=meeting.own)
     place = meeting.kin.R[body].T @ (at - meeting.kin.position()[body])
     return replace(blow, taken=meeting.own + more, passed=more / (meeting.own + more), behind=(body, place))

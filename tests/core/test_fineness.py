@@ -131,9 +131,9 @@ def sub_steps(figure, most):
 
 def test_no_reaction_takes_many_more_sub_steps_for_a_little_more(figure):
     """What is a little too sudden costs two spells of sub-steps and the one that leads to where longer ones may begin,
-    not a stretch of them: there is no cliff.  Every bound is a twentieth beyond the last, so that between two of them
-    falls one spell or two that come at once; beyond half as much again as is the rule hardly any are left."""
-    counts = [sub_steps(figure, most) for most in np.geomspace(0.01, 0.06, 36)]
+    not a stretch of them: there is no cliff.  Where they change every bound is a fortieth beyond the last, or several
+    spells fall between two of them."""
+    counts = [sub_steps(figure, most) for most in (*np.geomspace(0.01, 0.02, 29), 0.03, 0.04, 0.06)]
     assert counts[0] > 1.2 * counts[-1]
     assert np.abs(np.diff(counts)).max() <= 2 * SPELL + 1
 
