@@ -37,7 +37,7 @@ class TestRegistration:
         assert our_handlers() == []
         addon_utils.enable(MODULE)
         assert registered() == before
-        ours = ["depsgraph_update_post", "load_post", "redo_post", "save_pre", "undo_post"]
+        ours = ["depsgraph_update_post", "load_post", "load_post", "redo_post", "save_pre", "undo_post"]
         assert our_handlers() == handlers == ours
         assert before["object"] and before["bone"] and before["classes"]
 
