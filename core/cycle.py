@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .reference import to_parents
 from .rotation import IDENTITY, Array, angle, conjugate, exp, log, multiply, rotate
 
 # A clip whose ends differ by less is repeated and its seam smoothed; with more it is no loop and is held.  Fast joints
@@ -80,7 +81,7 @@ def find(
     body = _step(rotation[[0, 3]], position[[0, 3]], rotate(conjugate(object_rotation[0]), up) * np.sign(scale), size)
     carried = _carried(parent, position[[0, 3]], body, size)
     top = carried & ~np.where(parent >= 0, carried[parent], False)
-    turns, heads = _joints(np.where(top, -1, parent), rotation, position)
+    turns, heads = to_parents(np.where(top, -1, parent), rotation, position)
     degrees = np.degrees(angle(np.where(top[:, None], multiply(body.rotation, turns[0]), turns[0]), turns[3]))
     lengths = np.linalg.norm(
         np.where(top[:, None], rotate(body.rotation, heads[0]) + body.translation, heads[0]) - heads[3], axis=-1
@@ -136,19 +137,6 @@ def _carried(parent: np.ndarray, position: Array, body: Step, size: float) -> np
     for bone, up in enumerate(parent):
         carried[bone] = (up >= 0 and carried[up]) or goes[bone] < stays[bone]
     return carried
-
-
-def _joints(parent: np.ndarray, rotation: Array, position: Array) -> tuple[Array, Array]:
-    """Turns (T, n, 4) and heads (T, n, 3) seen from the parent bone, of roots as they are."""
-    turns, heads = rotation.copy(), position.copy()
-    inner = np.flatnonzero(parent >= 0)
-    back = conjugate(rotation[:, parent[inner]])
-    turns[:, inner] = multiply(back, rotation[:, inner])
-    heads[:, inner] = rotate(back, position[:, inner] - position[:, parent[inner]])
-    return turns, heads
-
-
-# -- going on --------------------------------------------------------------------------------------------------------
 
 
 def wrap(frames: Array, start: float, end: float) -> tuple[Array, Array]:

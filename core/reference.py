@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from .lanes import dot, largest
+from .levels import Levels
 from .model import Model, State
 from .resample import Poses
 from .rotation import Array, conjugate, cross, exp, factor, log, multiply, rotate
@@ -156,13 +157,18 @@ def to_parents(parents: np.ndarray, q: Array, p: Array) -> tuple[Array, Array]:
 
 
 def to_world(model: Model, q: Array, p: Array) -> tuple[Array, Array]:
-    """Joint poses (..., n, 4), (..., n, 3) to world poses, one pass down the tree by levels."""
-    q, p = q.take(model.levels.order, axis=-2), p.take(model.levels.order, axis=-2)
-    for level in model.levels.inner:
+    """Joint poses (..., n, 4), (..., n, 3) to world poses."""
+    return from_parents(model.levels, q, p)
+
+
+def from_parents(levels: Levels, q: Array, p: Array) -> tuple[Array, Array]:
+    """The same of any bones, one pass down the tree by levels; takes back `to_parents`."""
+    q, p = q.take(levels.order, axis=-2), p.take(levels.order, axis=-2)
+    for level in levels.inner:
         up, own = level.parent, level.bodies
         p[..., own, :] = p[..., up, :] + rotate(q[..., up, :], p[..., own, :])
         q[..., own, :] = multiply(q[..., up, :], q[..., own, :])
-    return q.take(model.levels.place, axis=-2), p.take(model.levels.place, axis=-2)
+    return q.take(levels.place, axis=-2), p.take(levels.place, axis=-2)
 
 
 def build(

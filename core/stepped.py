@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from .reference import to_parents
+from . import levels
+from .reference import from_parents, to_parents
 from .resample import hermite, rotations
-from .rotation import Array, angle, multiply, rotate
+from .rotation import Array, angle
 from .skeleton import Clip
 
 STILL = np.radians(0.01), 1e-5  # [rad, part of the figure's size] less from one moment to the next is none
@@ -41,7 +42,7 @@ def eased(clip: Clip, parent: np.ndarray) -> tuple[Clip, list[int]]:
     for bone, way in _ways(clip, moves, STILL[1], jumps):
         p[way, bone] = hermite(clip.times[~way], p[~way, bone], clip.times[way])
         off[bone] |= np.any(np.linalg.norm(was[1][way, bone] - p[way, bone], axis=-1) > SEEN[1] * size)
-    rotation, position = _hung(parent, q[:, 1:], p[:, 1:])
+    rotation, position = from_parents(levels.build(tuple(parent.tolist())), q[:, 1:], p[:, 1:])
     place = p[:, 0] * abs(clip.scale)
     joined = replace(clip, rotation=rotation, position=position, object_rotation=q[:, 0], object_position=place)
     return joined, (np.flatnonzero(off) - 1).tolist()
@@ -98,13 +99,3 @@ def _way(clip: Clip, moves: np.ndarray) -> np.ndarray:
             way[min(max(held, earliest), leaves) + 1 : reaches] = True
         held = reaches
     return way
-
-
-def _hung(parent: np.ndarray, q: Array, p: Array) -> tuple[Array, Array]:
-    """Poses (T, n, 4), (T, n, 3) relative to the parents as those in armature space."""
-    q, p = q.copy(), p.copy()
-    for bone, up in enumerate(parent.tolist()):
-        if up >= 0:
-            p[:, bone] = p[:, up] + rotate(q[:, up], p[:, bone])
-            q[:, bone] = multiply(q[:, up], q[:, bone])
-    return q, p

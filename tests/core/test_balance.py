@@ -221,7 +221,8 @@ def shown(clip, frames):
 
 
 @pytest.mark.parametrize(
-    ("clip", "later", "most"), [(standing, 22.0, 1e-12), (clip_of, 22.0, 1e-12), (clip_of, 23.3, 5e-5)]
+    ("clip", "later", "most"),
+    [(standing, 22.0, 1e-12), (clip_of, 22.0, 1e-12), (clip_of, 23.5, 2e-5), (clip_of, 23.3, 5e-5)],
 )
 def test_nothing_before_a_blow_knows_of_it(skeleton, clip, later, most):
     """A second, stronger one: to round-off.  Off the samples, up to what a curve through them changes before it, and
