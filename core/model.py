@@ -129,11 +129,6 @@ class Model:
         return out
 
     @cached_property
-    def carriers(self) -> Array:
-        """(n,) how many joints that move carry each body, its own included."""
-        return self.ancestor @ np.array([float(len(joint) > 0) for joint in self.joints])
-
-    @cached_property
     def dof_body(self) -> np.ndarray:
         """(nv,) the body each degree of freedom moves."""
         return np.repeat(np.arange(self.n), [len(j) for j in self.joints])

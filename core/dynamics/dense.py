@@ -29,20 +29,24 @@ def body_forces(model: Model, kin: Kinematics, load: Load, u: Array | None = Non
 
 def joint_impedance(model: Model, Z: Array) -> Array:
     """(..., nv, nv) block-diagonal impedance by degree of freedom from joint impedances (..., n, 6, 6)."""
-    return _impeded(model, np.zeros(Z.shape[:-3] + (model.nv, model.nv)), Z)
+    return with_blocks(model, np.zeros(Z.shape[:-3] + (model.nv, model.nv)), model.blocks(Z))
 
 
-def _impeded(model: Model, H: Array, Z: Array) -> Array:
-    """A matrix (..., nv, nv), which is ours, and joint impedances (..., n, 6, 6) in it."""
+def with_blocks(model: Model, H: Array, blocks: Array) -> Array:
+    """A matrix (..., nv, nv), which is ours, and what joints have for themselves (..., n, width, width) in it."""
     into, out_of = model.block
     flat = H.reshape(H.shape[:-2] + (-1,))
-    flat[into if H.ndim == 2 else (..., into)] += model.blocks(Z).reshape(Z.shape[:-3] + (-1,)).take(out_of, axis=-1)
+    flat[into if H.ndim == 2 else (..., into)] += blocks.reshape(blocks.shape[:-3] + (-1,)).take(out_of, axis=-1)
     return flat.reshape(H.shape)
 
 
 def mass_matrix(model: Model, kin: Kinematics, body_Z: Array | None = None) -> Array:
     """(..., nv, nv) joint-space inertia matrix, body impedances included where given."""
-    inertia = kin.I if body_Z is None else kin.I + body_Z
+    return in_joints(model, kin, kin.I if body_Z is None else kin.I + body_Z)
+
+
+def in_joints(model: Model, kin: Kinematics, inertia: Array) -> Array:
+    """(..., nv, nv) inertias or impedances of bodies (..., n, 6, 6), shared frame, by degree of freedom."""
     flat = inertia.reshape(inertia.shape[:-2] + (36,))
     composite = model.inward(flat).reshape(inertia.shape)
     F = (composite @ kin.S).reshape(kin.S.shape[:-3] + (-1,)).take(model.entries, axis=-1)
@@ -55,7 +59,7 @@ def equations(model: Model, kin: Kinematics, load: Load) -> tuple[Array, Array]:
     """H (..., nv, nv) and C (..., nv) of H u = joint forces - C: inertia with impedance; bias with body forces."""
     H = mass_matrix(model, kin, load.body_Z)
     if load.Z is not None:
-        H = _impeded(model, H, load.Z)
+        H = with_blocks(model, H, model.blocks(load.Z))
     carried = model.inward(body_forces(model, kin, load))
     return H, model.by_dof(apply_T(kin.S, carried))
 

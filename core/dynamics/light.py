@@ -3,9 +3,8 @@
 Each joint answers alone, with the inertia of all it carries, to the force that the clip's own acceleration leaves over.
 No system is solved: for very fast hits and for crowds.  On the clip, and for a single moving joint, it is exact.
 
-A stiff spring on a body (a planted foot) moves every joint that carries it, each as if it were alone; together they
-would overshoot without end.  So its impedance counts once for each of them, which bounds the sum:
-|x_1 + ... + x_k|^2 <= k (|x_1|^2 + ... + |x_k|^2).
+A stiff spring on a body (a planted foot) moves every joint that carries it: its impedance they feel together, or they
+would overshoot without end, or stand in each other's way.
 """
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from ..model import Model
 from ..rotation import Array
 from ..spatial import apply, apply_T, solve
-from .dense import body_forces, joint_forces
+from .dense import body_forces, in_joints, joint_forces, with_blocks
 from .kinematics import Kinematics
 from .load import Load
 
@@ -25,10 +24,11 @@ def forward(model: Model, kin: Kinematics, load: Load) -> Array:
     rest = joint_forces(model, load) - model.by_dof(apply_T(kin.S, carried))
     if load.Z is not None:
         rest = rest - model.project(apply(load.Z, model.expand(expected)))
-    inertia = kin.I if load.body_Z is None else kin.I + model.carriers[:, None, None] * load.body_Z
-    flat = model.inward(inertia.reshape(inertia.shape[:-2] + (36,)))
+    flat = model.inward(kin.I.reshape(kin.I.shape[:-2] + (36,)))
     S = kin.S * model.used[:, None, :]
-    D = S.swapaxes(-1, -2) @ flat.reshape(inertia.shape) @ S + (1.0 - model.used)[:, :, None] * np.eye(model.width)
+    D = S.swapaxes(-1, -2) @ flat.reshape(kin.I.shape) @ S + (1.0 - model.used)[:, :, None] * np.eye(model.width)
     if load.Z is not None:
         D = D + model.subspace.swapaxes(-1, -2) @ load.Z @ model.subspace
-    return expected + model.by_dof(solve(D, model.table(rest)))
+    if load.body_Z is None:
+        return expected + model.by_dof(solve(D, model.table(rest)))
+    return expected + solve(with_blocks(model, in_joints(model, kin, load.body_Z), D), rest)
