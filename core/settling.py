@@ -71,34 +71,56 @@ class Settling:
         q, p = to_world(model, joints, at)
         carried = self.carried(model)
         p[:, carried] += way[:, None]
-        limbs = list(enumerate(self.stance.limbs))
-        folds = self._loose(times)
-        targets = [self._target(limb, hastened, (q, p), feet[:, i], hold[:, i], folds[:, i]) for i, limb in limbs]
-        ankles, rolls = [at for at, *_ in targets], [roll for *_, roll in targets]
         sinks, swings = (self.stance.at(x, times) for x in (self.stance.sinks, self.stance.swings))
-        lift, hangs = shows * self.plan.lifted(times), shows * linear(self.plan.times, self.plan.hangs, times)
-        free = self._free(swings, lift, hold)
-        goals = [(self._beside(i, hastened[1], p, ankles, free[:, i]), x[1]) for i, x in enumerate(targets)]
-        sunk = [sinks[:, i] * self._lacks(limb, hastened[1], p, goals[i]) for i, limb in limbs]
+        free = self._free(swings, shows * self.plan.lifted(times), hold)
+        goals, rolls = self._goals(hastened, (q, p), feet, hold, self._loose(times), free)
         deepest = DEEPEST * float(self.stance.length.mean())
-        sunk = shows * deepest * np.tanh(np.linalg.norm(sunk, ord=4, axis=0) / deepest)
+        sunk = shows * deepest * np.tanh(self._sunk(hastened[1], p, goals, sinks) / deepest)
         way[:, 2] -= sunk
         p[:, carried, 2] -= sunk[:, None]
-        held = model.inertia[:, 5, 5] @ model.ancestor[:, [limb.upper for limb in self.stance.limbs]].sum(axis=1)
         air = self.stance.at(self.stance.aloft, times)[:, None]
-        eased = np.maximum(swings * hold, RUNS * air)
-        eager = air / (1.0 - HALF * held / model.inertia[:, 5, 5].sum())
-        weight = centre_of(model, q, p)
+        eased, eager = np.maximum(swings * hold, RUNS * air), self._eager(model, air)
+        hangs, weight = shows * linear(self.plan.times, self.plan.hangs, times), centre_of(model, q, p)
         for _ in range(PASSES if air.any() else 1):
-            led = [
-                self._risen(limb, hastened[1], p, goals[i], swings[:, i], eased[:, i], air[:, 0]) for i, limb in limbs
-            ]
-            led = [(nearer(led[i][0], p[:, limb.upper], hangs[:, i]), led[i][1]) for i, limb in limbs]
+            led = self._reached(hastened[1], p, goals, swings, eased, air[:, 0], hangs)
             shown = self._placed(model, (q, p), (joints, at), way, led, rolls, bends, swings)
             off = eager * shows * (centre_of(model, *shown) - weight)  # no ground takes what a leg swings
             off[np.linalg.norm(off, axis=-1) < ROUND_OFF] = 0.0  # a straight leg would make more of it
             way, p = way - off, p - carried[:, None] * off[:, None]
         return shown
+
+    def _goals(
+        self, clip: Poses, own: Poses, feet: Array, hold: Array, folds: Array, free: Array
+    ) -> tuple[list[Poses], list[Array]]:
+        """Places and rotations of all feet, of `_target`, beside each other as far as they are free (T, L), and by how
+        much each turns on the ground (T, 4).  feet: (T, L, 3) ways, hold, folds: (T, L)."""
+        led = zip(self.stance.limbs, feet.swapaxes(0, 1), hold.T, folds.T, strict=True)
+        targets = [self._target(limb, clip, own, *of) for limb, *of in led]
+        ankles = [at for at, *_ in targets]
+        places = [self._beside(i, clip[1], own[1], ankles, free[:, i]) for i in range(len(targets))]
+        return [(at, turn) for at, (_, turn, _) in zip(places, targets, strict=True)], [roll for *_, roll in targets]
+
+    def _sunk(self, clip: Array, p: Array, goals: list[Poses], sinks: Array) -> Array:
+        """(T,) how much lower the pelvis must get for legs to reach their goals, which may draw it down by a part
+        (T, L).  clip, p: (T, n, 3) world positions."""
+        legs = enumerate(zip(self.stance.limbs, goals, strict=True))
+        sunk = [sinks[:, i] * self._lacks(limb, clip, p, goal) for i, (limb, goal) in legs]
+        return np.asarray(np.linalg.norm(sunk, ord=4, axis=0))
+
+    def _eager(self, model: Model, air: Array) -> Array:
+        """How far the body makes way, in the air (T, 1), for what legs swing: more than once, as legs go along."""
+        held = model.inertia[:, 5, 5] @ model.ancestor[:, [limb.upper for limb in self.stance.limbs]].sum(axis=1)
+        return np.asarray(air / (1.0 - HALF * held / model.inertia[:, 5, 5].sum()))
+
+    def _reached(
+        self, clip: Array, p: Array, goals: list[Poses], swings: Array, eased: Array, runs: Array, hangs: Array
+    ) -> list[Poses]:
+        """Places and rotations of feet as far as their legs reach, see `_risen`, which hang nearer (T, L) to hips."""
+        out = []
+        for i, (limb, goal) in enumerate(zip(self.stance.limbs, goals, strict=True)):
+            foot, turn = self._risen(limb, clip, p, goal, swings[:, i], eased[:, i], runs)
+            out.append((nearer(foot, p[:, limb.upper], hangs[:, i]), turn))
+        return out
 
     def _loose(self, times: Array) -> Array:
         """(T, L) how far legs fold under a blow."""
@@ -106,7 +128,7 @@ class Settling:
 
     def _kneed(self, model: Model, clip: Array, joints: Array, draws: Array, bends: list[Poses]) -> Array:
         """The joint rotations (T, n, 4) with knees that turn as knees do, bent farther by `draws` (T, L) [rad], as far
-        as they fold.
+        as they fold, the less the more the blow itself bends them.
 
         clip: (T, n, 4) world rotations.  bends: of the clip's knees.
         """
@@ -116,7 +138,9 @@ class Settling:
             own, folded = braced(limb, knee, joints[:, limb.lower]), bends[i][0]
             flexion = folded + log(multiply(conjugate(knee), own)) @ limb.axis
             left = np.maximum(np.maximum(self.plan.folds[i], folded) - flexion, 0.0)
-            out[:, limb.lower] = multiply(own, bent(limb, np.minimum(draws[:, i], left), folded))
+            by = np.maximum(flexion - folded, 0.0)
+            farther = np.hypot(by, draws[:, i]) - by
+            out[:, limb.lower] = multiply(own, bent(limb, np.minimum(farther, left), folded))
         return out
 
     def _placed(

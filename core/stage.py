@@ -61,9 +61,7 @@ class Stage:
         self.said = [casting.settings(actor, blow.situation, settings) for blow in self.blows]
         self.settings = self.said[0]
         self.moving, self.base = self._cast(fixed)
-        able = np.array([name not in fixed and told(self.said, i) is not False for i, name in enumerate(actor.names)])
-        self.hanging = arms.hanging(actor, self.moving) & able & self.holds
-        self.limp = arms.limp(actor, self.hanging, self.said) & self.posed
+        self.hanging, self.limp = self._arms(fixed)
         self.moving = self.moving | self.limp
         self.axes = self._axes(clip, q, p)
         self.model = self._model()
@@ -79,8 +77,6 @@ class Stage:
         self.warnings += doubts
         catches = self.base >= 0 and not any(blow.situation.falls for blow in self.blows)
         pulses = self._met(catches)
-        self.pulses = [pulse for several in pulses for pulse in several]
-        self.given = np.array([sum((pulse.impulse for pulse in several), np.zeros(3)) for several in pulses])
         felt = [own or blow.felt() for blow, own in zip(self.blows, pulses, strict=True)]
         self.planned = partial(recovery.prepare, actor, clip, self.blows, felt, self.base, self.moving)
         self.footing = self.planned() if catches else None
@@ -91,7 +87,17 @@ class Stage:
         met = [(self.model, self._state(blow.start), self._impedance(blow, led)) for blow in self.blows]
         both = zip(self.blows, met, strict=True)
         self.blows = [meeting.met(blow, self.actor, *what, self.flesh) for blow, what in both]
-        return [blow.forces(self.actor, *what) for blow, what in zip(self.blows, met, strict=True)]
+        pulses = [blow.forces(self.actor, *what) for blow, what in zip(self.blows, met, strict=True)]
+        self.pulses = [pulse for several in pulses for pulse in several]
+        self.given = np.array([sum((pulse.impulse for pulse in several), np.zeros(3)) for several in pulses])
+        return pulses
+
+    def _arms(self, fixed: Mapping[str, str]) -> tuple[np.ndarray, np.ndarray]:
+        """(n,) bool, arms that hang on a pose that is held, and limp ones, of those that nobody keeps."""
+        names = enumerate(self.actor.names)
+        able = np.array([name not in fixed and told(self.said, i) is not False for i, name in names])
+        hanging = arms.hanging(self.actor, self.moving) & able & self.holds
+        return hanging, arms.limp(self.actor, hanging, self.said) & self.posed
 
     def _model(self) -> Model:
         """The bodies and their joints."""

@@ -1,5 +1,6 @@
 """What a clip says about its feet: which stand when, on which ground, and how the weight lies over them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,9 +11,9 @@ from .actor import Actor
 from .ik import Limb
 from .legs import legs, parties, toed
 from .quality import ground, verdict
-from .quality.motion import RATE, sampled
+from .quality.motion import RATE, Motion, sampled
 from .resample import hermite
-from .rotation import Array
+from .rotation import Array, rotate
 from .skeleton import Clip
 from .support import dot, onto, pair, plain, plane
 from .support import smooth as ramp
@@ -36,8 +37,9 @@ class Stance:
     clip's weight is pushed; deviations of the weight are balanced against it.
     treads: (C, 3) where an ankle stands on stairs, one for each contact; none on slopes.
     grade: (2,) by how much the ground rises along x and y, where the clip climbs; level, low and height are off it.
-    hip, ankle: (K, L, 3) world, turn: (K, L, 4) of the feet.  ground: (2,) its velocity [m/s].  length: (L,) of the
-    legs [m].  pace: (K,) of the inverted pendulum [1/s].
+    hip, ankle: (K, L, 3) world, turn: (K, L, 4) of the feet.  folding: (K, L, 3) unit way across a leg to where its
+    shin folds.  length: (L,) of the legs [m].
+    ground: (2,) its velocity [m/s].  pace: (K,) of the inverted pendulum [1/s].
     parties: legs that step together, so that the others can bear the weight: of four the diagonals, else one by one.
     apart: [m] that feet stay on their own sides of each other.
     toed: (L,) bool, feet that stand on their toes, as those of dogs: no heel meets the ground.
@@ -55,8 +57,9 @@ class Stance:
     hip: Array
     ankle: Array
     turn: Array
-    ground: Array
+    folding: Array
     length: Array
+    ground: Array
     pace: Array
     parties: tuple[tuple[int, ...], ...]
     low: np.ndarray
@@ -241,23 +244,18 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
 
     moment: [s] on which one of the samples falls.
     """
-    figure = verdict.figure_of(actor)
+    figure, limbs = verdict.figure_of(actor), legs(actor)
     soles = ground.soles(figure)
     feet = np.unique(soles.foot)
-    limbs = legs(actor)
     if len(limbs) < 2 or len(limbs) < len(feet):
         return None
-    first = moment - int((moment - clip.times[0]) * RATE + 1e-6) / RATE
-    times = first + np.arange(int((clip.times[-1] - first) * RATE + 1e-6) + 1) / RATE
-    motion = sampled(figure, clip, times)
+    motion = sampled(figure, clip, _samples(clip, moment))
     flat, stand = climb.grounded(motion, grade := climb.grade(motion.com))
     owner = np.searchsorted(feet, soles.foot)
     down, low = contacts.per_leg(flat, stand, owner)
     com, at = motion.com[:, :2], stand.soles[..., :2]
     height = np.maximum(flat.com[:, 2] - float(stand.level.min()), 0.1)
-    bones = np.array([[limb.upper, limb.lower, limb.end] for limb in limbs])
-    joints = motion.p[:, bones]
-    length = np.maximum(np.linalg.norm(np.diff(joints, axis=2), axis=-1).sum(axis=-1).mean(axis=0), SHORTEST)
+    ends = [limb.end for limb in limbs]
     return Stance(
         motion.times,
         limbs,
@@ -268,19 +266,33 @@ def read(actor: Actor, clip: Clip, moment: float) -> Stance | None:
         stand.level,
         height,
         _nominal(at, contacts.bearing(down, low)[:, owner], com),
-        joints[:, :, 0],
-        joints[:, :, 2],
-        motion.q[:, bones[:, 2]],
+        *_joints(motion, limbs),
         stand.speed,
-        length,
         np.sqrt(abs(float(actor.gravity[2])) / height),
-        parties([actor.roles[limb.end] for limb in limbs]),
+        parties([actor.roles[end] for end in ends]),
         low,
         grade,
-        np.array([toed(actor, limb.end, soles.points[owner == i]) for i, limb in enumerate(limbs)]),
+        np.array([toed(actor, end, soles.points[owner == i]) for i, end in enumerate(ends)]),
         climb.treads(actor, motion, grade, limbs, down),
-        max(APART, 2.0 * FIRM * float(actor.masses.radius[actor.order[bones[:, 2]]].max())),
+        max(APART, 2.0 * FIRM * float(actor.masses.radius[actor.order[ends]].max())),
     )
+
+
+def _samples(clip: Clip, moment: float) -> Array:
+    """(K,) even samples over a clip [s], one of them at that moment."""
+    first = moment - int((moment - clip.times[0]) * RATE + 1e-6) / RATE
+    return first + np.arange(int((clip.times[-1] - first) * RATE + 1e-6) + 1) / RATE
+
+
+def _joints(motion: Motion, limbs: Sequence[Limb]) -> tuple[Array, Array, Array, Array, Array]:
+    """Of the legs `hip`, `ankle`, `turn`, `folding` and `length`, as `Stance` has them."""
+    bones = np.array([[limb.upper, limb.lower, limb.end] for limb in limbs])
+    joints = motion.p[:, bones]
+    length = np.maximum(np.linalg.norm(np.diff(joints, axis=2), axis=-1).sum(axis=-1).mean(axis=0), SHORTEST)
+    hinge = rotate(motion.q[:, bones[:, 1]], np.array([limb.axis for limb in limbs]))
+    way = np.cross(hinge, joints[:, :, 2] - joints[:, :, 0])
+    folding = way / np.maximum(np.linalg.norm(way, axis=-1, keepdims=True), 1e-12)
+    return joints[:, :, 0], joints[:, :, 2], motion.q[:, bones[:, 2]], folding, length
 
 
 def _nominal(soles: Array, bear: np.ndarray, com: Array) -> Array:

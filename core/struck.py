@@ -81,8 +81,9 @@ def _strike(
     far = KNOCKED * float(found.length[i]) * strong
     out.knocks[k : (lands if lands >= 0 else k) + 1, i] = far * blow.direction[:2]
     out.loose[:, i] = np.maximum(out.loose[:, i], lever * _folding(found, blow, own, k, i) * (since > -1e-6))
-    if blow.struck == limb.upper and blow.situation.drive == "impulse":  # else the knee is struck itself
-        out.draws[:, i] = np.maximum(out.draws[:, i], strong * _drawn(found, since - (off - k) * h, lands))
+    if blow.situation.drive == "impulse":
+        met = strong * _met(found, blow, k, i)
+        out.draws[:, i] = np.maximum(out.draws[:, i], met * _drawn(found, since - (off - k) * h, lands))
     if not found.flies[k]:
         free = _freed(found, since, blow.start, _ready(found, blow, off, i))
         out.hold[:, i] *= 1.0 - lever * (1.0 - np.maximum(free, held))
@@ -95,6 +96,14 @@ def _folding(found: Stance, blow: Blow, own: Sequence[Pulse], k: int, leg: int) 
     line = found.ankle[k, leg] - found.hip[k, leg]
     along = float((line @ blow.direction) ** 2 / max(float(line @ line), 1e-12)) ** 2
     return along * max(0.0, 1.0 - _size(own) / BRACED)
+
+
+def _met(found: Stance, blow: Blow, k: int, leg: int) -> float:
+    """Part of a blow at sample k over which a leg draws its knee up: all on its thigh, and below the knee what comes
+    from before it, for a shin that is kicked on from behind meets nothing."""
+    if blow.struck == found.limbs[leg].upper:
+        return 1.0
+    return max(float(found.folding[k, leg] @ blow.direction), 0.0)
 
 
 def _drawn(found: Stance, since: Array, lands: int) -> Array:
