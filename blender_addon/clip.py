@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..core import cuts
 from ..core.between import steadied
 from ..core.errors import ClipError
 from ..core.progress import run
@@ -33,6 +34,7 @@ __all__ = [
     "sample_scene",
     "shortcut",
     "smooth",
+    "splice",
     "steady",
     "stored_channels",
     "to_clip",
@@ -126,6 +128,16 @@ def steady(clip, channels):
     who = "bone '{}'".format(channels.names[bone]) if bone >= 0 else "the armature object"
     more = " and {} times more".format(len(whirls) - 1) if len(whirls) > 1 else ""
     return replace(clip, warnings=(*clip.warnings, text.format(who, frame, frame + 1.0, more)))
+
+
+def splice(clip, at):
+    """The clip as if its object went on where it jumps, as between two shots, which is told; at: see `cuts.spliced`."""
+    spliced, frames = cuts.spliced(clip, at)
+    if not frames:
+        return clip
+    more = " and {} times more".format(len(frames) - 1) if len(frames) > 1 else ""
+    text = "The armature object jumps at frame {:g}{}, as at a cut: the reaction goes on there as if it had not moved."
+    return replace(spliced, warnings=(*clip.warnings, text.format(np.ceil(frames[0]), more)))
 
 
 def smooth(clip, skeleton):

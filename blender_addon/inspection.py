@@ -101,7 +101,7 @@ def _situations(armature, facts):
 
 def _standing(job):
     """{foot: part of the time around the hit for which it stands}."""
-    found = stance.read(job.actor, jobs.pick(job.smooth, job.timed), job.hits[0][1].frame / job.clip.fps)
+    found = stance.read(job.actor, job.smooth, job.hits[0][1].frame / job.clip.fps)
     if found is None:
         return {}
     return {job.actor.names[limb.end]: float(found.down[:, i].mean().round(2)) for i, limb in enumerate(found.limbs)}

@@ -20,6 +20,7 @@ from ..core.blows import lasts
 from ..core.bodies import HEIGHT, measure
 from ..core.fall import fall
 from ..core.handover import hand_over, longest
+from ..core.kinks import rounded
 from ..core.progress import portion, run
 from ..core.react import Hit, react
 from ..core.reaction import Reaction
@@ -39,12 +40,12 @@ LEAD = 0.3  # [s] of the clip that are read before a hit, where it has them: the
 class Job:
     """Everything a reaction needs, read from the scene.
 
-    clip, smooth, channels: at all T moments read; the second is simulated on.  keyed: (T,) bool, frames that get keys.
-    timed: (T,) bool, the even samples that the simulation sees.  hits: in the order given.  settings: bone name ->
-    fields of `BoneSetting`.  plays: what happens where the clip is shorter than the reaction: "" | "plays on" |
-    "repeated" | "held".  continuation: channels of frames that we must add to the clip.  body: what is simulated; clips
-    are of its bones, channels of all.  posed: where controls move it, their values.  then: the actions of which one
-    takes over, in how many seconds; None = none.  played: what they do, on controls.
+    clip, channels: at all T moments read. keyed: (T,) bool, frames that get keys. timed: (T,) bool, the even samples
+    that the simulation sees; smooth: the clip at these, as it is simulated on. hits: in the order given. settings: bone
+    name -> fields of `BoneSetting`. plays: what happens where the clip is shorter than the reaction: "" | "plays on" |
+    "repeated" | "held". continuation: channels of frames that we must add to the clip. body: what is simulated; clips
+    are of its bones, channels of all. posed: where controls move it, their values. then: the actions of which one takes
+    over, in how many seconds; None = none. played: what they do, on controls.
     """
 
     armature: str
@@ -71,8 +72,8 @@ class Job:
         watch: sees every stretch of the simulation, e.g. a `core.diagnosis.Log`.
         """
         first, *further = self.hits
-        clip, answer = pick(self.smooth, self.timed), fall if self.falls else react
-        steps = answer(self.actor, clip, *first, self.settings, self.body.fixed, further, watch)
+        answer = fall if self.falls else react
+        steps = answer(self.actor, self.smooth, *first, self.settings, self.body.fixed, further, watch)
         if not self.body.controlled:
             return self._handed_over((yield from steps))
         reaction = self._handed_over((yield from portion(steps, 0.0, 0.3)))
@@ -235,17 +236,18 @@ def _stretched(armature, body, channels):
 
 
 def _clip(context, armature, body, keys, even, found, falls):
-    """A generator: as `clip.reading_on`, with the smooth clip, at these frames and of the body; one on the floor has no
+    """A generator: as `clip.reading_on`, of the body and with the clip that is simulated on; one on the floor has no
     use for a clip that goes on."""
     whole = np.arange(np.floor(even[0]), keys[0])  # before the hit, too: `clips.steady` goes by them
     where = context, armature, body.whole, np.unique(np.concatenate((keys, even, whole)))
     steps = clips.reading(*where) if falls else clips.reading_on(*where, found)
     clip, channels, *goes_on = yield from portion(steps, 0.0, 0.7)
-    clip = clips.steady(clip, channels)
+    clip = clips.splice(clips.steady(clip, channels), keys[0] / clip.fps)
     if body.controlled:
         clip = body.of(clip)
         yield from portion(body.seek(context, armature, keys, channels, clip.position), 0.7, 0.3)
-    return (clip, clips.smooth(clip, body.skeleton), channels, *(goes_on or ("", None)))
+    smooth = rounded(pick(clips.smooth(clip, body.skeleton), np.isin(clip.frames, even)), body.skeleton.parent)
+    return (clip, smooth, channels, *(goes_on or ("", None)))
 
 
 def _actor(context, armature, body, clip, situation, settings, height):
@@ -310,11 +312,5 @@ def usual_height(anatomy: Anatomy) -> float:
 
 def pick(clip: Clip, keep: np.ndarray) -> Clip:
     """The clip at some of its frames."""
-    return replace(
-        clip,
-        frames=clip.frames[keep],
-        rotation=clip.rotation[keep],
-        position=clip.position[keep],
-        object_rotation=clip.object_rotation[keep],
-        object_position=clip.object_position[keep],
-    )
+    timed = "frames", "rotation", "position", "object_rotation", "object_position"
+    return replace(clip, **{name: getattr(clip, name)[keep] for name in timed})

@@ -7,7 +7,7 @@ import numpy as np
 from .actor import Actor
 from .forces import EndStop, Limit, Swift, SwingTwist
 from .hinges import Hinges
-from .ranges import BALL, CONE, HINGE, TRUNK_RANGE, Ranges, own
+from .ranges import BALL, CONE, HINGE, Ranges, own, widens
 from .reference import Reference
 from .roles import base_role
 from .rotation import Array, conjugate, cross, rotate
@@ -32,12 +32,11 @@ def cones(
     """
     spines = np.array([base_role(role) == "spine" for role in actor.roles])
     parts = np.where(spines, _parts(spines & moving, speeds), 1.0)
-    usual = {**CONE, "spine": TRUNK_RANGE}
     out = {}
     for i, role in enumerate(actor.roles):
-        if base_role(role) in usual and not _settled(actor, i, said):
+        if base_role(role) in CONE and not _settled(actor, i, said):
             told = own(said, role)
-            out[i] = parts[i] * (wide * usual[base_role(role)] if told is None else told[0])
+            out[i] = parts[i] * (wide * CONE[base_role(role)][0] if told is None else told[0])
     return out
 
 
@@ -53,9 +52,11 @@ def _parts(sharing: np.ndarray, speeds: Array | None) -> Array:
 
 
 def _settled(actor: Actor, body: int, said: Ranges) -> bool:
-    """Whether the rig's author says all there is to say of a joint, and a situation nothing: no range is guessed."""
-    stops = actor.stops
-    return stops is not None and own(said, actor.roles[body]) is None and body in stops.bodies[stops.whole]
+    """Whether the rig's author says all there is to say of a joint, and a situation nothing, or that it may turn more
+    than usual: no range is guessed."""
+    stops, role = actor.stops, actor.roles[body]
+    asks = own(said, role) is not None and not widens(said, role)
+    return stops is not None and not asks and body in stops.bodies[stops.whole]
 
 
 @dataclass(frozen=True, eq=False)

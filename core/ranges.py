@@ -7,20 +7,14 @@ from .errors import SituationError
 from .roles import SIDED, base_role
 
 TRUNK_RANGE = 42.0  # [deg], which a trunk shares among its spine bones
-CONE = {
-    "neck": 22.0,
-    "head": 22.0,
-    "clavicle": 22.0,
-    "hand": 45.0,
-    "foot": 35.0,
-    "toe": 30.0,
-}
-CONE |= {"tail": 35.0, "ear": 25.0, "finger": 20.0, "pelvis": 30.0}
+# All round the clip's pose [deg].
+CONE = {"spine": (TRUNK_RANGE,), "neck": (22.0,), "head": (22.0,), "clavicle": (22.0,), "hand": (45.0,)}
+CONE |= {"foot": (35.0,), "toe": (30.0,), "tail": (35.0,), "ear": (25.0,), "finger": (20.0,), "pelvis": (30.0,)}
 # Ball joints: swing forward and back, swing sideways, twist about the bone [deg].
 BALL = {"upper_arm": (75.0, 75.0, 50.0), "thigh": (55.0, 40.0, 35.0)}
 HINGE = {"forearm": (-3.0, 150.0), "shin": (-2.0, 150.0)}  # flexion from straight [deg]
 ASKED = (
-    (("spine", *CONE), 1, (0.1, 180.0), "one angle, all round the clip's pose"),
+    (tuple(CONE), 1, (0.1, 180.0), "one angle, all round the clip's pose"),
     (tuple(HINGE), 2, (-60.0, 175.0), "two angles, the least and the most flexion"),
     (tuple(BALL), 3, (0.1, 175.0), "three angles: swing forward and back, swing sideways, twist"),
 )
@@ -46,6 +40,16 @@ def check(said: Ranges, what: str) -> None:
 def own(said: Ranges, role: str) -> tuple[float, ...] | None:
     """What is said of a body's role ("upper_arm.L"): of its side, else of both; None = nothing."""
     return said.get(role, said.get(base_role(role)))
+
+
+def widens(said: Ranges, role: str) -> bool:
+    """Whether what is said of a body's role is wider than usual, and nowhere narrower: it asks for more freedom."""
+    told = own(said, role)
+    usual = next(table[base_role(role)] for table in (CONE, HINGE, BALL) if base_role(role) in table)
+    if told is None or told == usual:
+        return False
+    bounds = [-1.0, 1.0] if len(told) == 2 else [1.0] * len(told)
+    return all(sign * (a - b) >= 0.0 for sign, a, b in zip(bounds, told, usual, strict=True))
 
 
 def folds(said: Ranges, role: str) -> float:

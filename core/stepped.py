@@ -18,6 +18,7 @@ FRAME = 1.0 + 1e-4  # [frames] such a jump takes at most
 SWIFT = 2.0  # times as fast as right before and after: then what hangs on moving bones jumps, too
 SHORT = 1e-3  # [frames] moments closer to each other are the same
 HOLD = 0.05  # [frames] at least, between two motions: in less one that goes on may show no more than `STILL`
+RECURS = 0.5  # [s] in which two more such jumps must come
 LONGEST = 0.2  # [s] before the next pose a held one is left at the earliest
 
 
@@ -85,9 +86,18 @@ def _ways(clip: Clip, sizes: Array, still: float, jumps: np.ndarray) -> Iterator
     rates = np.pad(sizes / np.maximum(np.diff(clip.frames), SHORT)[:, None], ((1, 1), (0, 0)))
     swift = moves & jumps[:, None] & (rates[1:-1] > SWIFT * np.maximum(rates[:-2], rates[2:]))
     for bone in np.flatnonzero(np.any(moves, axis=0)).tolist():
-        way = _way(clip, moves[:, bone]) | _way(clip, swift[:, bone])
+        way = _way(clip, moves[:, bone]) | _way(clip, _recurring(clip, swift[:, bone]))
         if way.any():
             yield bone, way
+
+
+def _recurring(clip: Clip, moves: np.ndarray) -> np.ndarray:
+    """Those of the motions (T - 1,) bool that two others are near: what trembles is swift once or twice by chance."""
+    runs, out = list(_runs(moves)), moves.copy()
+    starts = clip.times[[first for first, _ in runs]]
+    for (first, last), start in zip(runs, starts, strict=True):
+        out[first:last] = np.sum(np.abs(starts - start) <= RECURS) > 2
+    return out
 
 
 def _way(clip: Clip, moves: np.ndarray) -> np.ndarray:

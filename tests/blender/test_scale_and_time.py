@@ -209,6 +209,25 @@ def test_on_twos(demo):
     np.testing.assert_allclose(course(demo)[1], usual[1], atol=0.1 * usual[1].max())
 
 
+@pytest.mark.one_blender
+def test_cut(demo, capfd):
+    """An object that is elsewhere from one frame to the next, as between two shots, moves no bone otherwise."""
+    _, usual = course(demo)
+    demo.rotation_mode = "XYZ"
+    for frame, place, turn in ((1, 0.0, 0.0), (14, 9.0, 2.0)):
+        demo.location.x, demo.rotation_euler.z = place, turn
+        demo.keyframe_insert("location", frame=frame)
+        demo.keyframe_insert("rotation_euler", frame=frame)
+    for curve in actions.all_curves(demo.animation_data.action):
+        if "bones" not in curve.data_path:
+            for key in curve.keyframe_points:
+                key.interpolation = "CONSTANT"
+    capfd.readouterr()
+    np.testing.assert_allclose(course(demo)[1], usual, rtol=1e-3, atol=1e-2)
+    told = capfd.readouterr()
+    assert "The armature object jumps at frame 14, as at a cut" in told.out + told.err
+
+
 def rekeyed(bone, mode, prop):
     """The curves of a bone's rotation with a key at every frame, in a mode."""
     rig, turns = bone.id_data, []

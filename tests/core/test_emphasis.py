@@ -130,7 +130,7 @@ def test_no_gain_leaves_the_range(rng):
     turn[:, elbow] = -np.radians(1.5) * axis  # half of what an elbow may be overstretched
     bigger = emphasis.scaled(turn, np.full(turn.shape[:2], 3.0), room)
     size = np.degrees(np.linalg.norm(bigger[:, neck], axis=-1))
-    assert (size > 21.0).all() and (size <= ranges.CONE["neck"] + 1e-9).all()
+    assert (size > 21.0).all() and (size <= ranges.CONE["neck"][0] + 1e-9).all()
     straight = np.degrees(room.low[:, found.bodies.tolist().index(elbow)])
     assert (np.degrees(bigger[:, elbow] @ axis) >= np.minimum(straight, -1.5) - 1e-9).all()
     np.testing.assert_allclose(bigger[:, arm], 3.0 * turn[:, arm], rtol=0.2)

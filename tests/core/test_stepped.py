@@ -138,3 +138,20 @@ def test_what_jumps_in_the_world_on_a_bone_that_moves():
     wanted, inside = exp(at_a_foot(MOMENTS)[:, None] * [1.0, 0.0, 0.0]), MOMENTS < 28.0  # the last pose is held
     before, after = (np.degrees(angle(wanted, q[:, 1])[inside].max()) for q in (clip.rotation, joined.rotation))
     assert before > 11.0 and after < 1.5
+
+
+@pytest.mark.parametrize("back", (True, False))
+def test_a_jump_among_bones_that_tremble_is_its_own(rng, back):
+    """Where a recorded bone jumps, once or there and back, the others go on as they were recorded."""
+
+    def jumps(motion, frames):
+        return 0.7 * ((frames >= 15.0) & ~(back & (frames >= 18.0)))
+
+    def twitches(motion, frames):
+        return motion(frames) + 0.01 * rng.normal(size=len(frames)) + 0.1 * (frames >= 15.0)
+
+    shown = clip_of(twitches, jumps, twitches, twitches)
+    joined, bones = eased(shown, PARENT)
+    assert bones == [0]
+    own, theirs = (multiply(conjugate(clip.rotation[:, :-1]), clip.rotation[:, 1:]) for clip in (joined, shown))
+    assert np.max(angle(own, theirs)) < 1e-7

@@ -16,8 +16,10 @@ from core.model import SPHERICAL
 from core.progress import run
 from core.react import react
 from core.reference import to_joints
+from core.roles import base_role
 from core.rotation import IDENTITY, angle, exp, multiply, normalize
 from core.situation import named
+from core.stage import Stage
 from core.stops import FREE, LOCKED, Stop, Stops, nearest
 
 from .test_forces import load_of, moment_of, one_body, standing
@@ -162,6 +164,31 @@ def test_the_author_says_what_would_be_guessed_and_a_situation_more(actor, clip,
     narrow = named("chest_back").with_changes(ranges={"neck": (5.0,), "head": (5.0,)})
     far, near = (run(react(wide, clip, s, free.blows[0].hit)) for s in (named("chest_back"), narrow))
     assert _head(far) > 1.15 * _head(free) and _head(near) < 0.6 * _head(free)
+
+
+@pytest.mark.parametrize(("role", "wider", "narrower"), (
+    ("spine", (60.0,), (42.0,)),
+    ("upper_arm", (75.0, 90.0, 50.0), (90.0, 90.0, 49.0)),
+    ("forearm", (-3.0, 170.0), (0.0, 170.0)),
+))  # fmt: skip
+def test_an_author_goes_before_what_a_situation_lets_joints_turn_further(actor, clip, role, wider, narrower):
+    """A belly's blow asks for trunks that bend by 60 degrees: it makes no range where the author has set ends."""
+    names = [name for name, own in zip(actor.names, actor.roles, strict=True) if base_role(own) == role]
+    mine = replace(actor, limits={name: Stop("XYZ", within(80.0)) for name in names})
+    bodies = [mine.names.index(name) for name in names]
+    for said, guessed in (({}, False), ({role: wider}, False), ({role: narrower}, True)):
+        assert _ranged(mine, clip, bodies, said) == guessed
+        assert _ranged(actor, clip, bodies, said)
+
+
+def _ranged(actor, clip, bodies, said):
+    """Whether all of the bodies have a range of the situation's, or none."""
+    stage = Stage(actor, clip, [(named("chest_front").with_changes(ranges=said), Hit(25.0))], {}, {})
+    ends, balls = stage.ends, stage.balls
+    found = dict(zip(ends.bodies.tolist(), [*ends.half, *ends.ranges[:, 1]], strict=True))
+    found |= {} if balls is None else dict.fromkeys(balls.bodies.tolist(), 1.0)
+    (answer,) = {found.get(i, np.inf) < 10.0 for i in bodies}
+    return answer
 
 
 def _head(reaction):

@@ -1,0 +1,72 @@
+"""An object that is elsewhere from one frame to the next: what comes before and after goes on as one motion."""
+
+import numpy as np
+import pytest
+
+from core.cuts import spliced
+from core.rotation import angle, exp, multiply, rotate
+from core.skeleton import Clip
+
+FPS = 24.0
+FRAMES = np.unique(np.round(np.concatenate((np.arange(49.0), np.arange(0.0, 48.0, FPS / 60.0))), 6))
+UP, WAY = np.array([0.0, 0.0, 1.0]), np.array([7.0, -2.0, 1.0])
+
+
+def clip_of(place, turn):
+    """A figure of 1.7 m whose object goes along places (T, 3) and turns (T, 4)."""
+    bones = np.zeros((len(FRAMES), 2, 3)) + [[0.0, 0.0, 0.0], [0.0, 0.0, 1.7]]
+    q = np.zeros((len(FRAMES), 2, 4)) + [1.0, 0.0, 0.0, 0.0]
+    return Clip(FPS, FRAMES, q, bones, turn, place)
+
+
+def walk():
+    """One that goes straight on at 1.5 m/s."""
+    place = np.stack((0.3 + 0 * FRAMES, 1.5 * FRAMES / FPS, 0 * FRAMES), axis=-1)
+    return clip_of(place, exp(0.4 * UP + 0 * place))
+
+
+def cut(clip, part):
+    """The clip with so much (T,) of a cut: it is turned about the vertical and carried along `WAY`."""
+    by = exp(part[:, None] * 2.0 * UP)
+    place = rotate(by, clip.object_position) + part[:, None] * WAY
+    return clip_of(place, multiply(by, clip.object_rotation))
+
+
+@pytest.mark.parametrize("way", ("held", "baked"))
+@pytest.mark.parametrize("frame", (20.0, 26.4))
+def test_what_was_cut_goes_on(way, frame):
+    """Before a cut that comes after the moment and after one that comes before it nothing moves; the rest follows."""
+    whole = np.ceil(frame)
+    part = frame <= FRAMES if way == "held" else np.clip(FRAMES - whole + 1.0, 0.0, 1.0)
+    shown, meant = cut(walk(), part.astype(float)), walk()
+    found, frames = spliced(shown, 12.0 / FPS)
+    assert frames == [frame if way == "held" else whole]
+    assert angle(found.object_rotation, meant.object_rotation).max() < 1e-7
+    np.testing.assert_allclose(found.object_position, meant.object_position, atol=1e-12)
+    np.testing.assert_array_equal(found.position, shown.position)
+    after, _ = spliced(shown, 30.0 / FPS)
+    moved = cut(meant, np.ones(len(FRAMES)))
+    assert angle(after.object_rotation, moved.object_rotation).max() < 1e-7
+    np.testing.assert_allclose(after.object_position, moved.object_position, atol=1e-12)
+
+
+def test_several():
+    """Of two cuts, a second apart, each is taken out."""
+    shown = cut(walk(), (FRAMES >= 10.0) + 1.0 * (FRAMES >= 34.0))
+    found, frames = spliced(shown, 0.0)
+    assert frames == [10.0, 34.0]
+    np.testing.assert_allclose(found.object_position, walk().object_position, atol=1e-12)
+
+
+@pytest.mark.parametrize("place", (
+    5.0 / FPS * np.floor(FRAMES / 4.0) * 4.0,  # a run on fours
+    0.1 * (FRAMES >= 20.0),  # a nudge
+    np.maximum(FRAMES - 20.0, 0.0) * 60.0 / FPS,  # a train
+    8.0 * np.clip((FRAMES - 20.0) / 3.0, 0.0, 1.0),  # a dash of 64 m/s, which lasts three frames
+), ids=("steps", "nudge", "train", "dash"))  # fmt: skip
+def test_motions(place):
+    """What is quick, or goes in steps, is no cut."""
+    clip = clip_of(place[:, None] * [0.0, 1.0, 0.0], exp(0.0 * FRAMES[:, None] * UP))
+    found, frames = spliced(clip, 0.0)
+    assert frames == []
+    np.testing.assert_array_equal(found.object_position, clip.object_position)
