@@ -11,7 +11,7 @@ import numpy as np
 
 from core.dynamics import forward, forward_dense, forward_tree, kinematics
 from core.dynamics.load import Load
-from core.simulate import keep_memory, step
+from core.simulate import in_lanes, keep_memory, step
 from tests.core.finger import finger
 
 from . import band, engines, plain, reaction, trees
@@ -58,9 +58,10 @@ def has(module):
 
 
 def stepper(scene, solver=forward):
-    """One sub-step of the default integrator, from the same state every time."""
+    """One sub-step of the default integrator, from the same state every time, which lies as a step before left it."""
     keep_memory()  # as `simulate` does
-    return partial(step, scene.model, scene.reference, scene.forces, trees.GRAVITY, scene.run, solver)
+    run = in_lanes(scene.run) if scene.run.state.twist.ndim > 2 else scene.run
+    return partial(step, scene.model, scene.reference, scene.forces, trees.GRAVITY, run, solver)
 
 
 def unloaded(scene, solve):

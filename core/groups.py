@@ -13,17 +13,16 @@ class Group:
     """k bodies with d degrees of freedom each, by their places among all.
 
     bodies: the k of them.  dofs: their d k degrees of freedom, all first ones first.  shape: (d, k).
-    body: (k,) in the model, column: (d, k) as `Model.column`.
-    parent: (k,) places of what carries them, None = the world.  adds: parts of the group with their parents, of which
-    none occurs twice in a part.
+    blocks: where their impedances (d, d, k) lie in `Groups.blocks`.
+    parent: (k,) places of what carries them, n = the world.  adds: parts of the group with their parents, of which none
+    occurs twice in a part; of what hangs on the world there are none.
     """
 
     bodies: slice
     dofs: slice
     shape: tuple[int, int]
-    body: np.ndarray
-    column: np.ndarray
-    parent: np.ndarray | None
+    blocks: slice
+    parent: np.ndarray
     adds: tuple[tuple[Part, Part], ...]
 
 
@@ -32,16 +31,17 @@ class Groups:
     """All of them, the deepest first.
 
     order: (n,) the body at every place.  dofs: (nv,) the degree of freedom at every place of theirs, and places: (nv,)
-    where each is.
+    where each is.  blocks: flat indices of all groups' impedances in a (width, width, n) table of them.
     """
 
     each: tuple[Group, ...]
     order: np.ndarray
     dofs: np.ndarray
     places: np.ndarray
+    blocks: np.ndarray
 
 
-def build(parent: np.ndarray, levels: Levels, dof_body: np.ndarray, column: np.ndarray) -> Groups:
+def build(parent: np.ndarray, levels: Levels, dof_body: np.ndarray, column: np.ndarray, width: int) -> Groups:
     """The groups of a tree; arguments as in `Model`."""
     counts = np.bincount(dof_body, minlength=len(parent))
     first = np.searchsorted(dof_body, np.arange(len(parent)))
@@ -50,17 +50,19 @@ def build(parent: np.ndarray, levels: Levels, dof_body: np.ndarray, column: np.n
     members = [level[counts[level] == d] for level in depths for d in np.unique(counts[level])]
     order = np.concatenate(members)
     place = np.argsort(order)
-    groups, dofs, a, d = [], [], 0, 0
+    groups, dofs, blocks, a, d, z = [], [], [], 0, 0, 0
     for body in members:
         own = first[body] + np.arange(counts[body[0]])[:, None]
-        up = place[parent[body]] if parent[body[0]] >= 0 else None
-        adds = () if up is None else _apart(up)
-        bodies, slots = slice(a, a + len(body)), slice(d, d + own.size)
-        groups.append(Group(bodies, slots, (len(own), len(body)), body, column[own], up, adds))
+        of_world = parent[body[0]] < 0
+        up = np.full(len(body), len(parent)) if of_world else place[parent[body]]
+        block = ((width * column[own][:, None] + column[own]) * len(parent) + body).reshape(-1)
+        bodies, slots, square = slice(a, a + len(body)), slice(d, d + own.size), slice(z, z + len(block))
+        groups.append(Group(bodies, slots, (len(own), len(body)), square, up, () if of_world else _apart(up)))
         dofs.append(own.reshape(-1))
-        a, d = bodies.stop, slots.stop
+        blocks.append(block)
+        a, d, z = bodies.stop, slots.stop, square.stop
     every = np.concatenate(dofs)
-    return Groups(tuple(groups), order, every, np.argsort(every))
+    return Groups(tuple(groups), order, every, np.argsort(every), np.concatenate(blocks))
 
 
 def _apart(parent: np.ndarray) -> tuple[tuple[Part, Part], ...]:

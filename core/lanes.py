@@ -27,14 +27,13 @@ def laned(x: Array) -> bool:
 
 
 def memory(x: Array, components: int = 1) -> Array:
-    """(components..., n, batch reversed...) an array as it lies, if in lanes."""
-    last = x.ndim - components
-    return x.transpose(*range(last, x.ndim), *range(last - 1, -1, -1))
+    """(components..., n, batch reversed...) an array as it lies, if in lanes; of three components at most."""
+    return x.T.swapaxes(0, components - 1)
 
 
 def seen(lying: Array, components: int = 1) -> Array:
     """The inverse of `memory`: (batch..., n, components...)."""
-    return lying.transpose(*range(lying.ndim - 1, components - 1, -1), *range(components))
+    return lying.T.swapaxes(-components, -1)
 
 
 def arranged(x: Array, components: int = 1) -> Array:
@@ -63,24 +62,29 @@ def largest(x: Array) -> float:
 class Table(NamedTuple):
     """A constant matrix (i, j).
 
-    terms: where no column has more than FEW entries, their places: for the first ones of all columns, then for the
-    second ones: (columns, rows, entries (m, 1), None = all are one); else nothing.
+    terms: where it consists of 1, -1 and 0, and no column has more than FEW of the first two: for the first ones of all
+    columns, then for the second ones, (columns, their rows in [v, -v, 0]); else nothing.  Nor where these are more rows
+    than columns.
+    signed: whether any is no row of v itself.
     """
 
     matrix: Array
-    terms: tuple[tuple[np.ndarray, np.ndarray, Array | None], ...]
+    terms: tuple[tuple[np.ndarray, np.ndarray], ...]
+    signed: bool
 
     @classmethod
     def of(cls, matrix: Array) -> "Table":
         """The table of a matrix."""
-        entries = [np.flatnonzero(column) for column in matrix.T]
+        i, j = matrix.shape
+        both = np.concatenate((matrix == 1.0, matrix == -1.0))
+        entries = [np.flatnonzero(column) for column in both.T]
         terms = []
         for k in range(max(map(len, entries))):
-            columns = np.array([j for j, rows in enumerate(entries) if len(rows) > k or not k])
-            at = np.array([entries[j][k] if len(entries[j]) > k else 0 for j in columns])
-            values = matrix[at, columns][:, None]
-            terms.append((columns, at, None if (values == 1.0).all() else values))
-        return cls(matrix, tuple(terms) if len(terms) <= FEW else ())
+            columns = np.array([c for c, rows in enumerate(entries) if len(rows) > k or not k])
+            terms.append((columns, np.array([entries[c][k] if len(entries[c]) > k else 2 * i for c in columns])))
+        signed = any((rows >= i).any() for _, rows in terms)
+        short = len(terms) <= FEW and np.count_nonzero(both) == np.count_nonzero(matrix) and not (signed and 2 * i >= j)
+        return cls(matrix, tuple(terms) if short else (), signed)
 
 
 def matmul(a: Array, b: Array) -> Array:
@@ -97,15 +101,22 @@ def linear(v: Array, table: Table) -> Array:
     lying = v.T.reshape(v.shape[-1], -1)
     if not table.terms:
         out = table.matrix.T @ lying
-    for k, (columns, at, values) in enumerate(table.terms):
-        term = lying.take(at, axis=0)
-        if values is not None:
-            term *= values
-        if k:
-            out[columns] += term
-        else:
-            out = term
+    else:
+        (_, first), *more = table.terms
+        source = _signed(lying) if table.signed else lying
+        out = source.take(first, axis=0)
+        for columns, at in more:
+            out[columns] += source.take(at, axis=0)
     return out.reshape((-1, *v.shape[-2::-1])).T
+
+
+def _signed(lying: Array) -> Array:
+    """[v, -v, 0] of rows v."""
+    count = len(lying)
+    out = np.empty((2 * count + 1, *lying.shape[1:]))
+    out[:count], out[-1] = lying, 0.0
+    np.negative(lying, out=out[count:-1])
+    return out
 
 
 def product(a: Array, b: Array) -> Array:

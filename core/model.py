@@ -261,7 +261,7 @@ class Model:
     @cached_property
     def groups(self) -> Groups:
         """Bodies as a solver of many systems side by side takes them."""
-        return groups(self.parent, self.levels, self.dof_body, self.column)
+        return groups(self.parent, self.levels, self.dof_body, self.column, self.width)
 
     @cached_property
     def jumps(self) -> tuple[np.ndarray, ...]:

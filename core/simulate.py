@@ -9,7 +9,7 @@ from .dynamics import Factor, Kinematics, Load, forward, kinematics, with_twist
 from .dynamics.dense import joint_impedance, mass_matrix
 from .errors import CoreError, SimulationError
 from .forces import Force, Pulse, Step, deviation
-from .lanes import arranged, beside, dot, largest
+from .lanes import arranged, beside, dot, laned, largest
 from .model import Model, State
 from .reference import Reference, advance, passing
 from .rotation import Array, conjugate, exp, log, multiply
@@ -111,7 +111,7 @@ def step(
     refresh: int = 1,
 ) -> Run:
     """One sub-step."""
-    if run.state.twist.ndim > 2:
+    if run.state.twist.ndim > 2 and not laned(run.state.twist):
         run = in_lanes(run)
     k, state = run.k, run.state
     held = run.band if k % refresh and run.band and run.band[1].fits(model) else None
@@ -131,7 +131,8 @@ def step(
     if turned < ROUND_OFF and _on_clip(now, off):
         return Run(k + 1, _clip(reference, k + 1, state), fastest, bent, turned, band)
     twist = state.twist + now.h * acceleration
-    if not np.vdot(twist, twist) < LOST * LOST:
+    speeds = twist.ravel(order="K")  # as it lies
+    if not np.vdot(speeds, speeds) < LOST * LOST:
         raise _broken(model, kin, load, now.h, forces)
     rotation, position = advance(state, twist, float(reference.lengths[k]))
     led = None
