@@ -149,7 +149,9 @@ METHODS: dict[str, Method] = {
 
 
 def integrate(method: Method, state: State, times: Array, acceleration: Acceleration) -> Iterator[State]:
-    """Yield the state at times[1:]; one step each, from the state at times[0] [s]."""
+    """Yield the state at times[1:]; one step each, from the state at times[0] [s], ascending."""
+    if not np.all(np.diff(times) >= 0.0):
+        raise ValueError("integrate: expected ascending times, got some that are not")
     for t, after in pairwise(np.asarray(times, dtype=np.float64).tolist()):
         state = method(state, t, after - t, acceleration)
         _finite(state, t)
@@ -186,6 +188,8 @@ def adaptive(
     value exceeds 1; the fifth-order result goes on.  A batch shares its steps.  first: [s] length tried first.
     Raises SimulationError after `most` steps, rejected ones included, and where no step is short enough.
     """
+    if not -np.inf < start <= end < np.inf:
+        raise ValueError(f"adaptive: expected an end after the start, got {start} to {end} s")
     if not (tolerance > 0.0 and first > 0.0):
         raise ValueError(f"adaptive: expected a tolerance and a first step above 0, got {tolerance} and {first}")
     _finite(state, start)

@@ -54,10 +54,11 @@ def planar(normal: Sequence[float] | Array) -> Array:
 
 def _unit(axis: Sequence[float] | Array) -> Array:
     vector = np.asarray(axis, dtype=np.float64)
-    length = float(np.linalg.norm(vector))
-    if vector.shape != (3,) or not 0.0 < length < np.inf:
+    largest = np.abs(vector).max(initial=0.0)
+    if vector.shape != (3,) or not 0.0 < largest < np.inf:
         raise ValueError(f"A joint's axis: expected (3,) finite numbers, not all zero, got {vector.tolist()}")
-    return vector / length
+    vector = np.ldexp(vector, -int(np.frexp(largest)[1]))  # neither overflows nor vanishes as it is squared
+    return np.asarray(vector / np.linalg.norm(vector))
 
 
 @dataclass(eq=False)  # not frozen: one is made in every sub-step, see `forces.step.Step`
@@ -95,6 +96,9 @@ class Model:
         n = len(self.names)
         if n == 0:
             raise ModelError("The body has no bones. Give it one at least.")
+        object.__setattr__(self, "parent", np.asarray(self.parent))
+        object.__setattr__(self, "inertia", np.asarray(self.inertia, dtype=np.float64))
+        object.__setattr__(self, "joints", tuple(np.asarray(joint, dtype=np.float64) for joint in self.joints))
         if np.shape(self.parent) != (n,) or np.shape(self.inertia) != (n, 6, 6) or len(self.joints) != n:
             raise ValueError(f"Model: parent, joints and inertia must describe {n} bodies")
         kind = np.asarray(self.parent).dtype.kind

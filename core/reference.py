@@ -16,6 +16,7 @@ from .levels import Levels
 from .model import Model, State
 from .resample import Poses
 from .rotation import Array, conjugate, cross, exp, factor, log, multiply, rotate
+from .soundness import check_poses, check_steps
 from .spatial import apply, turned
 
 KNOWN, LOST = 0.5, 1.0  # [rad] turn of a joint in a step
@@ -181,7 +182,9 @@ def build(
     before: float | None = None,
     last: Array | float = 0.0,
 ) -> Reference:
-    """`along` joint poses (T, n, 4), (T, n, 3) at the clip's samples (T,) [s]."""
+    """`along` joint poses (T, n, 4), (T, n, 3) at the clip's samples (T,) [s]; quaternions may be of any length."""
+    samples, rotation, position = (np.asarray(x, dtype=np.float64) for x in (samples, rotation, position))
+    check_poses(samples, rotation, position)
     return along(Poses.of(samples, rotation, position), start, steps, h, before, last)
 
 
@@ -193,6 +196,7 @@ def along(
     start: time of pose 0 [s].  h: [s] length of the steps.  before: [s] length of the step that ends at pose 0, where
     it differs.  last: (n, 6) acceleration in that step, where it is known.
     """
+    check_steps(start, steps, h)
     grid: Array = start + h * np.arange(-1.0, steps + 1.0)
     grid[0] = start - (before or h)
     q, p = clip.at(grid)

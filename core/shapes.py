@@ -33,6 +33,8 @@ class Solid:
     def __add__(self, other: "Solid") -> "Solid":
         """Both solids as one rigid body; frames must agree."""
         mass = self.mass + other.mass
+        if not mass > 0.0:
+            raise ModelError("Two solids without mass make no body. Give one of them a mass above 0 kg.")
         com = (self.mass * self.com + other.mass * other.com) / mass
         inertia = np.zeros((3, 3))
         for part in (self, other):
@@ -44,7 +46,7 @@ class Solid:
 def box(size: Array, density: float = DENSITY) -> Solid:
     """A box with edges size (3,) [m] about the origin."""
     size = _positive("A box", size, 3)
-    mass = density * float(np.prod(size))
+    mass = _density(density) * float(np.prod(size))
     square = size**2
     return Solid(mass, np.zeros(3), np.diag(mass / 12.0 * (square.sum() - square)))
 
@@ -52,7 +54,7 @@ def box(size: Array, density: float = DENSITY) -> Solid:
 def ellipsoid(radii: Array, density: float = DENSITY) -> Solid:
     """An ellipsoid with half-axes radii (3,) [m] about the origin."""
     radii = _positive("An ellipsoid", radii, 3)
-    mass = density * 4.0 / 3.0 * np.pi * float(np.prod(radii))
+    mass = _density(density) * 4.0 / 3.0 * np.pi * float(np.prod(radii))
     square = radii**2
     return Solid(mass, np.zeros(3), np.diag(mass / 5.0 * (square.sum() - square)))
 
@@ -64,7 +66,7 @@ def capsule(axis: Array, radius: float, density: float = DENSITY) -> Solid:
     length = float(np.linalg.norm(axis))
     if axis.shape != (3,) or not np.isfinite(length):
         raise ValueError(f"capsule: expected an axis of (3,) finite numbers, got {axis.tolist()}")
-    volume, (axial, transverse) = polyhedron.capsule(length, radius)
+    density, (volume, (axial, transverse)) = _density(density), polyhedron.capsule(length, radius)
     along = axis / (length or 1.0)  # without a length it is a ball, for which no axis counts
     outer = np.outer(along, along)
     return Solid(density * volume, 0.5 * axis, density * (axial * outer + transverse * (np.eye(3) - outer)))
@@ -75,8 +77,11 @@ def mesh(triangles: np.ndarray, vertices: Array, density: float = DENSITY) -> So
 
     Raises ModelError where the surface encloses nothing.
     """
+    density, triangles, vertices = _density(density), np.asarray(triangles), np.asarray(vertices, dtype=np.float64)
     if len(triangles) == 0:
         raise ModelError("The mesh encloses no volume. Close it or give the bone a capsule.")
+    if triangles.dtype.kind not in "iu" or not np.all((triangles >= 0) & (triangles < len(vertices))):
+        raise ValueError(f"mesh: expected triangles of {len(vertices)} vertices by whole numbers from 0")
     corners = polyhedron.close(triangles, vertices)
     middle = vertices.mean(axis=0)  # far from the origin the moments would cancel
     volume, first, second = polyhedron.moments(corners - middle)
@@ -95,6 +100,8 @@ def thickened(inertia: Array, axis: Array, part: float = 0.1) -> Array:
     the step of the whole figure.
     """
     length = np.linalg.norm(axis, axis=-1, keepdims=True)
+    if not part >= 0.0:
+        raise ValueError(f"thickened: expected a part from 0 on, got {part}")
     if not np.all(length > 0.0):
         raise ValueError("thickened: expected axes with a length, got one without")
     u = axis / length
@@ -102,6 +109,12 @@ def thickened(inertia: Array, axis: Array, part: float = 0.1) -> Array:
     across = 0.5 * (np.trace(inertia, axis1=-2, axis2=-1) - along)
     more = np.maximum(part * across - along, 0.0)
     return inertia + more[..., None, None] * u[..., :, None] * u[..., None, :]
+
+
+def _density(density: float) -> float:
+    if not 0.0 < density < np.inf:
+        raise ModelError(f"A density of {density} kg/m^3 makes no body. Give it one above 0.")
+    return density
 
 
 def _positive(what: str, values: Array, count: int) -> Array:

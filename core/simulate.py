@@ -13,7 +13,7 @@ from .lanes import arranged, beside, dot, laned, largest
 from .model import Model, State
 from .reference import Reference, advance, passing
 from .rotation import Array, conjugate, exp, log, multiply
-from .soundness import idle, turns_idly
+from .soundness import check_state, idle, turns_idly
 from .spatial import apply
 
 FAR = 1.0  # [rad] turn of a body in a step that no motion of a body has
@@ -65,13 +65,40 @@ def simulate(
     prescribed, or free, or keep some of their axes, without a jump.
     refresh: kinematics, inertia, bias and what acts on bodies are renewed every so many steps (the slow band); joint
     forces in all.
-    Raises SimulationError naming the bone where the motion is no longer finite, ModelError where a joint moves no mass.
+    Raises SimulationError naming the bone where the motion is no longer finite, ModelError where a joint moves no mass,
+    ValueError for what is none of model, clip, state or steps.
     """
     run = start or Run(0, reference.state(0))
+    gravity = np.asarray(gravity, dtype=np.float64)
+    _check(model, reference, gravity, run, refresh)
+    if run.acceleration is None:  # one that goes on has been looked at
+        _check_bodies(model, forces)
     keep_memory()
     while run.k < reference.steps:
         run = step(model, reference, forces, gravity, run, solver, refresh)
         yield run
+
+
+def _check(model: Model, reference: Reference, gravity: Array, run: Run, refresh: int) -> None:
+    """Refuse what would end in shapes that don't match, or in numbers that mean nothing."""
+    if reference.rotation.shape[1:] != (model.n, 4):
+        raise ValueError(f"The clip has poses {reference.rotation.shape[1:]} for a model of {model.n} bodies")
+    if gravity.shape != (3,) or not np.isfinite(gravity).all():
+        raise ValueError(f"Gravity: expected (3,) finite numbers, got {gravity.tolist()}")
+    if refresh != int(refresh) or refresh < 1:
+        raise ValueError(f"refresh: expected a whole number from 1 on, got {refresh}")
+    if not 0 <= run.k <= reference.steps:
+        raise ValueError(f"The start is at step {run.k} of a clip of {reference.steps} steps")
+    check_state(model.names, run.state.rotation, run.state.position, run.state.twist)
+
+
+def _check_bodies(model: Model, forces: Sequence[Force]) -> None:
+    """Refuse forces on bodies that the model lacks: numpy takes those below zero from the end."""
+    for force in forces:
+        bodies = np.asarray(getattr(force, "bodies", getattr(force, "body", 0)))
+        if bodies.dtype.kind not in "iu" or not np.all((bodies >= 0) & (bodies < model.n)):
+            wanted = f"expected bodies of a model that has {model.n}, by whole numbers from 0"
+            raise ValueError(f"{type(force).__name__}: {wanted}, got {bodies.tolist()}")
 
 
 def keep_memory() -> None:
@@ -96,7 +123,11 @@ def moment(
     back = beside(now.e, reference.acceleration[k]) - _return(now.e, now.e_dot, h)
     load = Load.of(gravity, model.held(back), now.a_clip)
     for force in forces:
-        force.add(load, now)
+        try:
+            force.add(load, now)
+        except (AttributeError, IndexError, TypeError, ValueError) as error:
+            what = f"{type(force).__name__} doesn't fit {model.n} bodies and {reference.steps} steps"
+            raise ValueError(f"{what}: {error}") from error
     return now, load
 
 
@@ -124,7 +155,7 @@ def step(
             band = held or (kin, Factor.of(model, now.passing, load))
             u = band[1].forward(model, load)
     except np.linalg.LinAlgError:
-        raise _broken(model, kin, load, now.h, forces) from None
+        raise _broken(now, load, forces) from None
     acceleration = load.prescribed + model.expand(u)
     off, turned = acceleration - now.a_clip, max(run.turned, _largest(now.e[..., :3]))
     fastest, bent = _largest(kin.V[..., :3]), _largest(off[..., :3])
@@ -133,7 +164,7 @@ def step(
     twist = state.twist + now.h * acceleration
     speeds = twist.ravel(order="K")  # as it lies
     if not np.vdot(speeds, speeds) < LOST * LOST:
-        raise _broken(model, kin, load, now.h, forces)
+        raise _broken(now, load, forces)
     rotation, position = advance(state, twist, float(reference.lengths[k]))
     led = None
     if len(model.partial):
@@ -158,7 +189,7 @@ def _clip(reference: Reference, k: int, like: State) -> State:
     if like.twist.ndim == 2:
         return own
     both = (own.rotation, like.rotation), (own.position, like.position), (own.twist, like.twist)
-    return State(*(np.broadcast_to(x, y.shape) for x, y in both))
+    return State(*(arranged(np.broadcast_to(x, y.shape)) for x, y in both))
 
 
 def in_lanes(run: Run) -> Run:
@@ -174,15 +205,19 @@ def _largest(w: Array) -> float:
     return largest(dot(w, w)) ** 0.5
 
 
-def _broken(model: Model, kin: Kinematics, load: Load, h: float, forces: Sequence[Force]) -> CoreError:
-    """What is to be said where there are no accelerations: a joint moves no mass, or something went too fast.
+def _broken(now: Step, load: Load, forces: Sequence[Force]) -> CoreError:
+    """What is to be said where there are no accelerations: a force is none, a joint moves no mass, or something went
+    too fast.
 
-    h: [s] of the step; where bodies have come to turn far in it, that is what went wrong.  Of those the one that was
-    struck is named: which turns most by then is chance.
+    Where bodies have come to turn far in the step, that is what went wrong.  Of those the one that was struck is named:
+    which turns most by then is chance.
     """
+    model, kin, h = now.model, now.kin, now.h
     H = mass_matrix(model, kin, load.body_Z)
     H = (H if load.Z is None else H + joint_impedance(model, load.Z)).reshape(-1, model.nv, model.nv)
     speed = np.nan_to_num(np.linalg.norm(kin.V[..., :3], axis=-1)).reshape(-1, model.n)
+    if (h * speed < FAR).all() and (said := _no_number(now, load.gravity, forces)):
+        return SimulationError(said)
     for one in H[np.isfinite(H).all(axis=(-2, -1)) & (h * speed.max(axis=-1) < FAR)]:
         if (dof := idle(one)) is not None:
             return turns_idly(model.names[model.dof_body[dof]])
@@ -190,6 +225,21 @@ def _broken(model: Model, kin: Kinematics, load: Load, h: float, forces: Sequenc
     struck = [force.body for force in forces if isinstance(force, Pulse) and not h * speed[force.body] < FAR]
     text = "The simulation broke down: bone '{}' turned ever faster. Lower the blow or raise the bone's mass."
     return SimulationError(text.format(model.names[struck[0] if struck else int(speed.argmax())]))
+
+
+def _no_number(now: Step, gravity: Array, forces: Sequence[Force]) -> str:
+    """The sentence that says which force is none of a body that moves soundly, "" where all are."""
+    for force in forces:
+        load = Load.of(gravity, np.zeros_like(now.e), np.zeros_like(now.e))
+        force.add(load, now)
+        given = np.concatenate([load.force, load.wrench], axis=-1)
+        for Z in (load.Z, load.body_Z):
+            given = given if Z is None else np.concatenate([given, Z.reshape((*given.shape[:-1], 36))], axis=-1)
+        known = np.isfinite(given).all(axis=-1).reshape(-1, now.model.n).all(axis=0)
+        if not known.all():
+            bone = now.model.names[int(known.argmin())]
+            return f"{type(force).__name__} is no finite number at bone '{bone}'. Give it settings that are."
+    return ""
 
 
 def _return(e: Array, e_dot: Array, h: float) -> Array:

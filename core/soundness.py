@@ -1,5 +1,7 @@
-"""What a body must be to be simulated: joints with axes of their own, bones that have and move some mass."""
+"""What a body must be to be simulated, joints with axes of their own, bones that have and move some mass; and what a
+clip, a state and a number may be.  Callers' faults are ValueErrors, what a user can cure is a CoreError."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -8,6 +10,7 @@ from .errors import ModelError
 from .rotation import Array
 
 IDLE = 1e-13  # part of its own inertia that a direction must keep when others yield, or no digits are left of it
+UNIT = 1e-6  # by which the square of a unit quaternion's length may be off
 ROUND = 1e-9  # relative: what rounding may leave of symmetry and of zero
 
 
@@ -39,6 +42,45 @@ def check_masses(
             raise ModelError(f"Bone '{names[i]}' carries no mass. Give it a mass above 0 kg or stop simulating it.")
         if len(joint) and leaf[i] and idle(joint @ inertia[i] @ joint.T, np.abs(inertia[i]).max()) is not None:
             raise turns_idly(names[i])
+
+
+def check_poses(times: Array, rotation: Array, position: Array) -> None:
+    """Refuse what is no clip: times (T,), joint poses (T, n, 4), (T, n, 3)."""
+    t = len(times) if times.ndim == 1 else -1
+    if rotation.ndim != 3 or rotation.shape[::2] != (t, 4) or position.shape != (*rotation.shape[:2], 3):
+        shapes = f"{times.shape}, {rotation.shape} and {position.shape}"
+        raise ValueError(f"A clip: expected times (T,), rotations (T, n, 4) and positions (T, n, 3), got {shapes}")
+    if t < 2 or not np.all(np.diff(times) > 0.0):
+        raise ValueError("A clip's times: expected two at least, each after the one before")
+    known = np.isfinite(position).all(axis=-1) & np.isfinite(rotation).all(axis=-1) & rotation.any(axis=-1)
+    if not known.all():
+        k, body = np.argwhere(~known)[0]
+        raise ValueError(f"A clip's poses: expected finite numbers and turns, got none of body {body} at sample {k}")
+
+
+def check_steps(start: float, steps: int, h: float) -> None:
+    """Refuse sub-steps that lead nowhere."""
+    if not (math.isfinite(start) and steps >= 0 and 0.0 < h < math.inf):
+        wanted = "none or more, of a length above 0 s, from a time on"
+        raise ValueError(f"Sub-steps: expected {wanted}, got {steps} of {h} s from {start} s")
+
+
+def check_state(names: Sequence[str], *state: Array) -> None:
+    """Refuse what is no state of bodies of these names: rotations (..., n, 4), positions and twists; see `State`."""
+    batch = np.shape(state[0])[:-2]
+    for name, x, size in zip(("rotation", "position", "twist"), state, (4, 3, 6), strict=True):
+        if np.shape(x) != (*batch, len(names), size):
+            wanted = f"(..., {len(names)}, {size})"
+            raise ValueError(f"State.{name}: expected shape {wanted}, one batch for all, got {np.shape(x)}")
+        wrong = ~np.isfinite(x).all(axis=-1)
+        if name == "rotation":
+            wrong |= ~(np.abs(np.square(x).sum(axis=-1) - 1.0) < UNIT)
+        if wrong.any():
+            body = names[np.argwhere(wrong)[0][-1]]
+            number = "a unit quaternion" if name == "rotation" else "finite numbers"
+            raise ValueError(f"State.{name}: expected {number} for '{body}', got something else")
+    if 0 in batch:
+        raise ValueError("State: expected a batch of one system at least, got none")
 
 
 def idle(H: Array, size: float = 0.0) -> int | None:

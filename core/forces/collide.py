@@ -12,6 +12,7 @@ from ..lanes import apply, arranged, dot, rows
 from ..model import Model
 from ..reference import Reference
 from ..rotation import Array, cross
+from .checks import finite, positive
 from .contact import MARGIN, ahead
 from .coulomb import APART, Rows
 from .ground import tangents, unit_wrenches
@@ -40,6 +41,10 @@ class Capsules:
     bodies: np.ndarray
     ends: Array
     radius: Array
+
+    def __post_init__(self) -> None:
+        positive("Capsules", radius=self.radius)
+        finite("Capsules", ends=self.ends)
 
     def pairs(
         self, model: Model, groups: Iterable[Iterable[int]] = (), ignored: Iterable[tuple[int, int]] = ()

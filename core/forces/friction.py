@@ -1,21 +1,21 @@
 """Friction in joints: viscous, and Coulomb friction that creeps or holds still."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from ..dynamics import Load, Turns
+from ..dynamics import Load
 from ..lanes import dot
 from ..rotation import EYE, Array
 from ..spatial import apply
+from .checks import positive
 from .contact import TURNS
 from .coulomb import Rows
-from .step import Step
+from .step import Step, Turning
 
 
 @dataclass(frozen=True, eq=False)
-class Viscous:
+class Viscous(Turning):
     """Damping of joints: torque -d w (Armstrong and Green 1985, section 5).
 
     bodies: (m,).  damping: (m,) [N m s/rad].  clip: w counts from the clip's own (and is silent on it), else from rest.
@@ -25,9 +25,8 @@ class Viscous:
     damping: Array
     clip: bool = True
 
-    @cached_property
-    def _turns(self) -> Turns:
-        return Turns.of(self.bodies)
+    def __post_init__(self) -> None:
+        positive("Viscous", damping=self.damping)
 
     def add(self, load: Load, step: Step) -> None:
         """Torque on arrival and its impedance."""
@@ -37,7 +36,7 @@ class Viscous:
 
 
 @dataclass(frozen=True, eq=False)
-class DryFriction:
+class DryFriction(Turning):
     """Coulomb friction of joints against any turning, without a contact solver: torque T w / sqrt(w^2 + creep^2).
 
     It is taken as the damper that its chord from rest at the velocity on arrival is, at the end of the step: the slope
@@ -49,9 +48,10 @@ class DryFriction:
     torque: Array
     creep: float
 
-    @cached_property
-    def _turns(self) -> Turns:
-        return Turns.of(self.bodies)
+    def __post_init__(self) -> None:
+        positive("DryFriction", torque=self.torque)
+        if not 0.0 < self.creep < np.inf:
+            raise ValueError(f"DryFriction.creep: expected a speed above 0, got {self.creep}")
 
     def add(self, load: Load, step: Step) -> None:
         """Torque on arrival and its impedance."""
@@ -72,6 +72,9 @@ class HingeFriction:
     bodies: np.ndarray
     torque: Array
     clip: bool = True
+
+    def __post_init__(self) -> None:
+        positive("HingeFriction", torque=self.torque)
 
     def rows(self, step: Step) -> Rows | None:
         """One contact of three axes per joint, with an equal and opposite torque on the parent."""

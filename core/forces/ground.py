@@ -9,6 +9,7 @@ from ..model import Model
 from ..reference import Reference
 from ..rotation import Array, cross
 from ..spatial import apply
+from .checks import finite, pointing, positive
 from .contact import MARGIN, ahead
 from .coulomb import APART, Rows
 from .step import Step
@@ -21,8 +22,8 @@ class Ground:
     """A plane under m balls fixed in bodies (points of radius 0; a capsule is two balls).
 
     bodies: (m,).  points: (m, 3) body frame, radius: (m,) [m].  stiffness [N/m], damping [N s/m]: of each ball.
-    normal: (3,) unit, origin: (3,) on the plane, velocity: (3,) of the ground (a treadmill under a clip that walks on
-    the spot), world.  static, kinetic: friction coefficients.
+    normal: (3,) of any length, origin: (3,) on the plane, velocity: (3,) of the ground (a treadmill under a clip that
+    walks on the spot), world.  static, kinetic: friction coefficients.
     sunk: (K, m) how deep the clip itself is in the ground [m]; only what goes beyond is a contact; see `of_clip`.
     """
 
@@ -37,6 +38,14 @@ class Ground:
     static: float = 0.9
     kinetic: float = 0.7
     sunk: Array | None = None
+
+    def __post_init__(self) -> None:
+        finite("Ground", points=self.points, normal=self.normal, origin=self.origin, velocity=self.velocity)
+        pointing("Ground", normal=self.normal)
+        positive("Ground", radius=self.radius, stiffness=self.stiffness, damping=self.damping)
+        positive("Ground", static=self.static, kinetic=self.kinetic)
+        size = np.linalg.norm(self.normal)
+        object.__setattr__(self, "normal", np.asarray(self.normal) / size)
 
     def of_clip(self, model: Model, reference: Reference) -> "Ground":
         """The same ground, silent where the clip's own feet are in it."""

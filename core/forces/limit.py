@@ -5,12 +5,14 @@ from functools import cached_property
 
 import numpy as np
 
-from ..dynamics import Load, Turns
+from ..dynamics import Load
 from ..lanes import Part, dot, rows, together
 from ..rotation import EYE, Array
 from ..spatial import apply_T
-from .step import Step, Swift, Taken, before, unknown
+from .checks import positive, within
+from .step import Step, Swift, Taken, Turning, before, unknown
 
+JUST = 1.0 - 1e-6  # of a range that may be free at most: its end must have some way to rise in
 STEEPEST = 4.0  # zones into the end from where on the torque rises no more steeply
 
 
@@ -33,10 +35,10 @@ def past(x: Array, low: Array, high: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Limit:
+class Limit(Turning):
     """One-sided springs that keep the deviation from the clip inside a range, rising before its end.
 
-    bodies: (m,).  axis: (m, 3) hinge axis, body frame; zero = a cone, limited in every direction alike.
+    bodies: (m,).  axis: (m, 3) hinge axis, unit, body frame; zero = a cone, limited in every direction alike.
     low, high: (K, m) range of the deviation about the axis [rad]; a cone uses `high`.
     soft: (m,) part of it that is free, or one for all.
     stiffness, damping: (m,) [N m/rad], [N m s/rad] where the range ends.
@@ -52,9 +54,11 @@ class Limit:
     damping: Array
     swift: Swift | None = None
 
-    @cached_property
-    def _turns(self) -> Turns:
-        return Turns.of(self.bodies)
+    def __post_init__(self) -> None:
+        if not np.all(self.low <= self.high):
+            raise ValueError("Limit: expected ranges whose lows are no higher than their highs, got others")
+        within("Limit", 0.0, JUST, soft=self.soft)
+        positive("Limit", stiffness=self.stiffness, damping=self.damping)
 
     @cached_property
     def _hinge(self) -> np.ndarray:

@@ -9,6 +9,7 @@ from ..dynamics import Load
 from ..reference import Reference
 from ..rotation import Array
 from ..spatial import apply, first_moment
+from .checks import finite, positive
 from .spring import add_wrenches
 from .step import Step, table
 from .world import to_point
@@ -26,6 +27,9 @@ class Wrench:
     points: Array
     wrench: Array
     local: bool = False
+
+    def __post_init__(self) -> None:
+        finite("Wrench", points=self.points, wrench=self.wrench)
 
     @staticmethod
     def spikes(reference: Reference, starts: Array, duration: float, wrench: Array) -> Array:
@@ -81,6 +85,10 @@ class Air:
     area: Array
     wind: Array
     density: float = 1.2
+
+    def __post_init__(self) -> None:
+        positive("Air", area=self.area, density=self.density)
+        finite("Air", points=self.points, wind=self.wind)
 
     def add(self, load: Load, step: Step) -> None:
         """Drag on arrival; its tangent is |v| (1 + u u^T) times the coefficient."""

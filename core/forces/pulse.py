@@ -1,5 +1,6 @@
 """Blows."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,8 +28,8 @@ class Pulse:
     couple: Array | None = None
 
     def __post_init__(self) -> None:
-        if not self.duration > 0.0:
-            raise ValueError(f"Pulse: expected a duration above 0, got {self.duration}")
+        if not (0.0 < self.duration < math.inf and math.isfinite(self.start)):
+            raise ValueError(f"Pulse: expected a start and a duration above 0, got {self.start} and {self.duration} s")
 
     def fraction(self, t: float, h: float) -> float:
         """Part of the impulse that falls into [t, t + h]: the exact integral, so the whole is delivered at any h."""

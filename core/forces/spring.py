@@ -9,6 +9,7 @@ from ..model import Model
 from ..reference import Reference
 from ..rotation import Array, conjugate, log, multiply, vector
 from ..spatial import apply
+from .checks import finite, pointing, positive
 from .step import Step, Swift, log_rate, table
 from .world import Track, motions, to_point
 
@@ -26,7 +27,7 @@ class Release:
     power: float = 2.0
 
     def __post_init__(self) -> None:
-        if not (0.0 <= self.low < self.high and self.power > 0.0):
+        if not (0.0 <= self.low < self.high < np.inf and 0.0 < self.power < np.inf):
             raise ValueError(f"Release: expected 0 <= low < high and a power above 0, got {self}")
 
     def __call__(self, size: Array) -> Array:
@@ -60,8 +61,9 @@ class Law:
     def __post_init__(self) -> None:
         if not (self.exponent >= 1.0 and self.rate_exponent >= 1.0 and self.valley > 0.0 and self.rate_valley > 0.0):
             raise ValueError("Law: exponents must be at least 1 and valleys above 0")
-        if not (np.min(self.stiffness, initial=0.0) >= 0.0 and np.min(self.damping, initial=0.0) >= 0.0):
-            raise ValueError("Law: stiffness and damping must be numbers from 0 on")
+        positive("Law", stiffness=self.stiffness, damping=self.damping)
+        if self.ceiling is not None and not np.all(np.asarray(self.ceiling) >= 0.0):
+            raise ValueError(f"Law.ceiling: expected forces from 0 on or none at all, got {self.ceiling}")
 
     def __call__(self, k: int, h: float, d: Array, rate: Array) -> tuple[Array, Array]:
         """(force, z), (..., m, 3) each, in step k of length h at the deviation d and its rate on arrival.
@@ -107,6 +109,11 @@ class JointSpring:
     bodies: np.ndarray
     law: Law
     rest: Array | None = None
+
+    def __post_init__(self) -> None:
+        if self.rest is not None:
+            finite("JointSpring", rest=self.rest)
+            pointing("JointSpring", rest=self.rest)
 
     def add(self, load: Load, step: Step) -> None:
         """Torque along the rotation vector's axes, by the potential, so that it gives back what it took."""

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from ..dynamics import Kinematics, Load
+from ..dynamics import Kinematics, Load, Turns
 from ..lanes import beside, product
 from ..model import Model, State
 from ..reference import Reference
@@ -65,6 +65,16 @@ class Force(Protocol):
 
     def add(self, load: Load, step: Step) -> None:
         """Add this force to the load of the step."""
+
+
+class Turning:
+    """A force that turns the joints of m different `bodies` (m,)."""
+
+    bodies: np.ndarray
+
+    @cached_property
+    def _turns(self) -> Turns:
+        return Turns.of(self.bodies)
 
 
 def deviation(reference: Reference, state: State, k: int, last: Array | None = None) -> tuple[Array, ...]:

@@ -1,17 +1,17 @@
 """Ends that a rig's author has set to the Euler angles of a joint."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from ..dynamics import Load, Turns
+from ..dynamics import Load
 from ..reference import Reference
 from ..rotation import Array
 from ..spatial import apply
 from ..stops import Stops, nearest
 from .limit import along, past, pressed
-from .step import Step, Swift, before, each
+from .step import Step, Swift, Turning, before, each
 from .swing import MARGIN
 
 BRAKE, LONGEST = 0.35, 0.25  # part of half a range, and at most so many rad, in which a joint is braked before its end
@@ -19,7 +19,7 @@ HARD = 0.02  # [rad] the shortest way to an end, where the clip leaves none
 
 
 @dataclass(frozen=True, eq=False)
-class EndStop:
+class EndStop(Turning):
     """Torques that brake a joint before the ends of its ranges; silent on the clip, which is always in free play.
 
     low, high: (K, m, 3) ends of the free play [rad].  below, above: (K, m, 3) way from there to the end of the range.
@@ -35,6 +35,10 @@ class EndStop:
     stiffness: Array
     damping: Array
     swift: Swift | None = None
+    bodies: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bodies", self.stops.bodies)
 
     @classmethod
     def of_clip(
@@ -58,16 +62,12 @@ class EndStop:
         """Of all three angles, (m, 1) each."""
         return each(self.swift, len(self.stiffness))
 
-    @cached_property
-    def _turns(self) -> Turns:
-        return Turns.of(self.stops.bodies)
-
     def add(self, load: Load, step: Step) -> None:
         """Torques at the angles as far ahead as `Swift` says, along their gradients."""
         low, high = self.low[step.k], self.high[step.k]
         angles = nearest(self.stops.angles(step.state.rotation), low, high)
         g = self.stops.gradients(angles)
-        w, last = (v.take(self.stops.bodies, axis=-2)[..., :3] for v in (step.state.twist, step.last))
+        w, last = (v.take(self.bodies, axis=-2)[..., :3] for v in (step.state.twist, step.last))
         part, grows = self._swift.taken(step.h), apply(g, w)
         x = past(angles + part[0] * grows, low, high)
         if not x.any():
@@ -76,4 +76,4 @@ class EndStop:
         spring = self.stiffness[:, None], self.damping[:, None]
         speed = before(grows, part[3] * apply(g, last))
         torque, Z = along(*pressed(part, x, zone, spring, speed), g)
-        load.add_turn(self._turns, step.from_rest(self.stops.bodies, torque, Z), Z)
+        load.add_turn(self._turns, step.from_rest(self.bodies, torque, Z), Z)

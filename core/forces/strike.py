@@ -11,6 +11,7 @@ from ..dynamics.impulse import inertia
 from ..model import Model, State
 from ..rotation import Array, cross
 from ..spatial import apply, solve
+from .checks import finite, pointing, within
 from .pulse import Pulse
 from .spring import add_wrenches
 from .step import Step
@@ -37,8 +38,11 @@ class Striker:
     def __post_init__(self) -> None:
         if not self.mass > 0.0:
             raise ValueError(f"Striker: expected a mass above 0, got {self.mass}")
-        if self.normal is not None and not np.linalg.norm(self.normal) > 0.0:
-            raise ValueError("Striker: expected a normal with a length, got one without")
+        within("Striker", 0.0, 1.0, restitution=self.restitution)
+        finite("Striker", point=self.point, velocity=self.velocity, time=self.time)
+        if self.normal is not None:
+            finite("Striker", normal=self.normal)
+            pointing("Striker", normal=self.normal)
 
     def add(self, load: Load, step: Step) -> None:
         """The whole impulse in the step in which the time lies."""

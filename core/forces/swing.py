@@ -6,13 +6,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..dynamics import Load, Turns
+from ..dynamics import Load
 from ..lanes import dot
 from ..reference import Reference
 from ..rotation import Array, conjugate, cross, multiply
 from ..spatial import apply
-from .limit import along, past, pressed
-from .step import Step, Swift, before, each
+from .checks import positive, within
+from .limit import JUST, along, past, pressed
+from .step import Step, Swift, Turning, before, each
 
 Complex = NDArray[np.complex128]
 
@@ -20,7 +21,7 @@ MARGIN = 1e-9  # [rad] by which the free play is wider than the clip's own motio
 
 
 @dataclass(frozen=True, eq=False)
-class SwingTwist:
+class SwingTwist(Turning):
     """An elliptic cone for the swing of the bone, and a range for the twist about it.
 
     The deviation from the middle is a twist about the bone's own axis followed by a swing that turns the axis.
@@ -44,6 +45,12 @@ class SwingTwist:
     swift: Swift | None = None
     middle: Array | None = None
     wider: Array | None = None
+
+    def __post_init__(self) -> None:
+        if not (np.all(self.swing > 0.0) and np.all(self.twist[:, 0] <= 0.0) and np.all(self.twist[:, 1] >= 0.0)):
+            raise ValueError("SwingTwist: expected a swing above 0 and twists from below 0 to above it, got others")
+        within("SwingTwist", 0.0, JUST, soft=self.soft)
+        positive("SwingTwist", stiffness=self.stiffness, damping=self.damping)
 
     @classmethod
     def of_rest(cls, reference: Reference, limit: "SwingTwist", middle: Array) -> "SwingTwist":
@@ -81,10 +88,6 @@ class SwingTwist:
         zone = np.where(ahead > 0.0, *self._zones)
         torque, Z = along(*pressed(part, past(ahead, low, high), zone, spring, speed), g)
         load.add_turn(self._turns, torque if self.middle is None else step.from_rest(self.bodies, torque, Z), Z)
-
-    @cached_property
-    def _turns(self) -> Turns:
-        return Turns.of(self.bodies)
 
     @cached_property
     def _swift(self) -> Swift:
