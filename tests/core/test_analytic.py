@@ -92,7 +92,7 @@ def test_a_bar_swings_by_each_law_as_its_equation_of_motion_says(force, torque, 
 
 @pytest.mark.parametrize("friction", [0.3, 0.7])
 def test_a_ball_that_slides_comes_to_roll(friction):
-    """It is slowed by mu g, spun up by 5/2 mu g / r, and rolls from 2 v / 7 mu g on, with five sevenths of its speed."""
+    """It is slowed by mu g, spun up by 5/2 mu g / r, and rolls from 2 v / 7 mu g on at five sevenths of its speed."""
     h, speed, radius = 1 / 480, 2.0, 0.1
     ball = one_body(FREE, mass=2.0, about=(0.4 * 2.0 * radius**2,) * 3)
     floor = Ground(ALONE, np.zeros((1, 3)), np.array([radius]), static=friction, kinetic=friction)
