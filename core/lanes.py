@@ -18,6 +18,7 @@ Part = slice | np.ndarray
 
 # What numpy 2 has for few vectors and matrices costs half as much as their way round; None = an older numpy.
 _vecdot, _matvec, _vecmat = (getattr(np, name, None) for name in ("vecdot", "matvec", "vecmat"))
+MANY = 1000  # numbers of vectors from where on they cost less component by component than one by one
 FEW = 2  # entries of a column that cost less one by one than as a product with all of it
 
 
@@ -49,9 +50,11 @@ def zeros(like: Array, *components: int) -> Array:
 
 
 def dot(a: Array, b: Array) -> Array:
-    """(...,) products of vectors (..., i); of a batch in one long loop for each component."""
-    out: Array = np.einsum("...i,...i->...", a, b) if _vecdot is None or a.ndim > 2 else _vecdot(a, b)
-    return out
+    """(...,) products of vectors (..., i); of many, or of a batch, in one long loop for each component."""
+    if _vecdot is None or (a.ndim > 2 and (a.size > MANY or laned(a))):
+        out: Array = np.einsum("...i,...i->...", a, b)
+        return out
+    return _vecdot(a, b)
 
 
 def largest(x: Array) -> float:

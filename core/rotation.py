@@ -72,8 +72,11 @@ def conjugate(q: Array) -> Array:
 
 def normalize(q: Array) -> Array:
     """Scale to unit length; a zero quaternion becomes the identity."""
-    length = np.linalg.norm(q, axis=-1, keepdims=True)
-    return np.where(length > 0.0, np.asarray(q) / np.where(length > 0.0, length, 1.0), IDENTITY)
+    q = np.asarray(q)
+    length = np.sqrt(np.square(q).sum(axis=-1, keepdims=True))
+    if np.count_nonzero(length) == length.size:
+        return np.asarray(q / length)
+    return np.where(length > 0.0, q / np.where(length > 0.0, length, 1.0), IDENTITY)
 
 
 def skew(v: Array) -> Array:
@@ -199,7 +202,7 @@ def vector(m: Array) -> Array:
     """Rotation vector [rad] of rotation matrices, (..., 3, 3) -> (..., 3): `log` without the way over quaternions."""
     both = linear(m.reshape(m.shape[:-2] + (9,)), _TURN)  # the sine along each axis, and half the trace
     v, cosine = both[..., :3], both[..., 3] - 0.5
-    if (cosine < -0.9).any():  # near half a turn the sine says too little
+    if np.count_nonzero(cosine < -0.9):  # near half a turn the sine says too little
         return log(from_matrix(m))
     sine = np.sqrt(dot(v, v)) + 1e-300
     return (np.arctan2(sine, cosine) / sine)[..., None] * v

@@ -9,6 +9,7 @@ import numpy as np
 from . import curve, legs
 from .actor import Actor
 from .dynamics.inverse import of_motion
+from .forces.muscle import weight
 from .forces.world import motions
 from .model import Model
 from .reference import Reference
@@ -80,9 +81,10 @@ def tension(actor: Actor, model: Model, whole: Reference, inertia: Array) -> Arr
     """
     _, passing = motions(model, whole)
     roots, moved = np.flatnonzero(model.parent < 0), whole.acceleration
-    force = apply(passing.R[:, roots], of_motion(model, passing, moved, np.zeros(3))[:, roots, 3:])
-    weight = force.sum(axis=1, keepdims=True) / model.inertia[:, 5, 5].sum()
-    torque = of_motion(model, passing, moved, weight)[..., :3]  # in axes that go with it
+    force = of_motion(model, passing, moved, np.zeros(3))
+    thrust = apply(passing.R[:, roots], force[:, roots, 3:]).sum(axis=1)
+    borne = weight(model, passing, thrust / model.inertia[:, 5, 5].sum())
+    torque = (force - borne)[..., :3]  # in axes that go with it
     bearing = np.isin(np.arange(model.n), list(legs.bodies(actor, *legs.legs(actor))))
     bodies = np.flatnonzero(~bearing & (inertia[:, 0, 0] > 0.0))
     pull = np.linalg.solve(inertia[bodies, :3, :3], torque[:, bodies, :, None])[..., 0]

@@ -85,8 +85,9 @@ class Load:
 
     def add_body(self, bodies: np.ndarray, wrench: Array, Z: Array | None = None) -> None:
         """Add wrenches (..., m, 6) and impedances (..., m, 6, 6) on the m given bodies, shared frame."""
-        self.wrench[..., bodies, :] += wrench
+        alone = self.wrench.ndim == 2  # dots in front would take as long again
+        self.wrench[bodies if alone else (..., bodies, slice(None))] += wrench
         if Z is not None:
             if self.body_Z is None:
                 self.body_Z = zeros(self.wrench, 6, 6)
-            self.body_Z[..., bodies, :, :] += Z
+            self.body_Z[bodies if alone else (..., bodies, slice(None), slice(None))] += Z

@@ -86,10 +86,10 @@ class Limit(Turning):
         return together(np.flatnonzero(self._hinge)), self.bodies[self._hinge], self.axis[self._hinge]
 
     @cached_property
-    def _ends(self) -> Array:
-        """(K, 4, m) ends of the free play, and the ways from there to the range's, below and above each."""
+    def _ends(self) -> tuple[Array, ...]:
+        """(K, m) each, ends of the free play, and the ways from there to the range's, below and above."""
         ways = ((1.0 - self.soft) * np.maximum(end, 1e-6) for end in (-self.low, self.high))
-        return np.stack((self.soft * self.low, self.soft * self.high, *ways), axis=1)
+        return self.soft * self.low, self.soft * self.high, *ways
 
     def add(self, load: Load, step: Step) -> None:
         """Torque at the deviation as far ahead as `Swift` says, with its tangent as stiffness."""
@@ -112,7 +112,7 @@ class Limit(Turning):
             # a hinge's angle is e . axis, and its gradient not quite the axis where the joint gives way across it
             u[..., hinges, :] = apply_T(rows(step.rate, bodies, 2), axis)
         x = dot(u, ahead)  # of hinges too: the rate leaves e as it is
-        low, high, below, above = self._ends[step.k]
+        low, high, below, above = [ends[step.k] for ends in self._ends]
         zone = np.where(x > 0.0, above, below)
         x = past(x, low, high)
         off = rows(step.off, self._turns.bodies)[..., :3]
