@@ -123,7 +123,7 @@ def hang(
     hits = [(blow.situation, blow.hit) for blow in stage.blows]
     stage = Hanging(stage.actor, clip, hits, stage.user, stage.hanging, deviation, stage.tense)
     end = max(blow.end for blow in stage.blows)
-    pace = Pace.returning(stage.blows, stage.finer)
+    pace = Pace.returning(stage.blows, stage.finer, planted=False)
     parts = yield from drive(stage, end, pace, forward, lambda *_: False, watch)
     turns = [log(multiply(conjugate(part.reference.rotation), _rotations(part.runs))) for part in parts]
     times = joined([part.reference.times for part in parts])

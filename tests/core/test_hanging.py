@@ -50,6 +50,15 @@ def hangs(reaction):
     return {reaction.actor.roles[i] for i in np.flatnonzero(turned)}
 
 
+def test_arms_that_hang_are_paced_as_bodies_without_feet(watched):
+    """In sub-steps of 1/60 s from 0.3 s after the contact on: what longer ones get wrong are feet that stand."""
+    reaction, log = watched
+    arms = {reaction.actor.names[i] for i in np.flatnonzero(reaction.hung.bodies)}
+    times = np.unique(np.concatenate([t for t, names, _, _ in log.stretches if set(names) == arms]))
+    calm = times - reaction.start - reaction.blows[0].contact
+    np.testing.assert_allclose(np.diff(times[(calm > 0.35) & (calm < 0.6)]), 1 / 60, rtol=1e-6)
+
+
 def test_the_log_has_what_turned_the_arms_that_hang(watched):
     """To the end, in which the pose they hang on is long held: their own weight, and what muscles have of it."""
     reaction, log = watched
