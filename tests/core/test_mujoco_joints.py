@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.dynamics import kinematics
-from core.forces import Muscle
+from core.forces import Law, Muscle, PointSpring, Swift
 from core.integrators import METHODS, integrate, of_model
 from core.model import FREE, SPHERICAL, Model, State, planar, prismatic, revolute
 from core.rotation import angle, from_matrix, log
@@ -32,13 +32,14 @@ class Pair:
 
     A universal joint is a massless body of one hinge that carries another in our tree, two hinges of one body in
     MuJoCo's; a planar joint there is two slides and a hinge.
-    bodies: which of ours MuJoCo has.
+    bodies: which of ours MuJoCo has.  tied: a point of the last one is, by a spring of 60 to its place, in MuJoCo a
+    tendon.
     """
 
-    STIFFNESS, DAMPING = 40.0, 0.3
+    STIFFNESS, DAMPING, TIED, POINT = 40.0, 0.3, 60.0, np.array([0.05, -0.02, 0.1])
 
-    def __init__(self, rng, kinds, timestep):
-        own = []
+    def __init__(self, rng, kinds, timestep, tied=False):
+        own, self.tied = [], tied
         joints, parents, masses, places, self.bodies = [], [], [], [], []
         for i, kind in enumerate(kinds):
             up = -1 if i == 0 else int(rng.integers(max(i - 2, 0), i))
@@ -64,9 +65,10 @@ class Pair:
             own.append((up, f'<body name="{i}" pos="{at}">{inertial(mass)}{tags}'))
         n = len(joints)
         self.model = Model(tuple(f"b{i}" for i in range(n)), np.array(parents), tuple(joints), np.array(masses))
-        xml = self._xml(own, -1)
+        place, tendon = self._tie(own, np.array(places)) if tied else ("", "")
+        xml = place + self._xml(own, -1)
         option = f'<option timestep="{timestep!r}" gravity="{numbers(GRAVITY)}" integrator="RK4"/>'
-        self.mj = mujoco.MjModel.from_xml_string(f"<mujoco>{option}<worldbody>{xml}</worldbody></mujoco>")
+        self.mj = mujoco.MjModel.from_xml_string(f"<mujoco>{option}<worldbody>{xml}</worldbody>{tendon}</mujoco>")
         self.data, u, first = mujoco.MjData(self.mj), np.zeros(self.model.nv), 0
         for i, kind in enumerate(kinds):  # MuJoCo's bodies go depth first, each with all of its joints
             count = {"free": 6, "universal": 2, "planar": 3, "spherical": 3}.get(kind, 1)
@@ -74,6 +76,16 @@ class Pair:
             u[first : first + count], first = v, first + count
             self.data.qvel[at : at + count] = np.roll(v, 3) if kind == "free" else v  # the way first
         self.start = State(np.tile([1.0, 0, 0, 0], (n, 1)), np.array(places), self.model.expand(u))
+
+    def _tie(self, own, places):
+        """MuJoCo's tags of a place in the world and of a tendon to there from the last body, which gets its end."""
+        at = State(np.tile([1.0, 0, 0, 0], (len(places), 1)), places, np.zeros((len(places), 6)))
+        place = kinematics(self.model, at).position()[self.bodies[-1]] + self.POINT
+        up, body = own[-1]
+        own[-1] = up, f'{body}<site name="own" pos="{numbers(self.POINT)}"/>'
+        sites = '<site site="own"/><site site="place"/>'
+        tendon = f'<tendon><spatial stiffness="{self.TIED}">{sites}</spatial></tendon>'
+        return f'<site name="place" pos="{numbers(place)}"/>', tendon
 
     def _id(self, i):
         return mujoco.mj_name2id(self.mj, mujoco.mjtObj.mjOBJ_BODY, str(i))
@@ -125,10 +137,15 @@ class Pair:
         n, reference = self.model.n, still(self.start, DURATION / steps, steps)
         none = np.zeros((steps, n, 6))
         muscle = Muscle(K, D, np.ones((steps, 1)), np.full(n, np.inf), np.zeros(n), none, np.zeros(n), np.zeros(n))
+        forces = [muscle]
+        if self.tied:
+            law = Law(np.full((1, 3), self.TIED), np.zeros((1, 3)), swift=Swift(np.zeros(1), np.zeros(1)))
+            last_one = np.array(self.bodies[-1:])
+            forces.append(PointSpring.of_clip(self.model, reference, last_one, self.POINT[None], law))
         gains = self._acceleration(self.start, 0.0)
         before = State(self.start.rotation, self.start.position, self.start.twist - 0.5 * h * gains)
         start = Run(0, before, acceleration=gains)
-        return last(simulate(self.model, reference, [muscle], GRAVITY, start)).state
+        return last(simulate(self.model, reference, forces, GRAVITY, start)).state
 
     def _acceleration(self, state, t):
         return of_model(self.model, GRAVITY, self._act)(state, t)
@@ -156,3 +173,13 @@ def test_joints_with_springs_move_as_mujocos(rng, kinds):
     print(kinds, f"rk4 {fine:.1e}", "default", *(f"{e:.1e}" for e in errors), orders(errors))
     assert fine < 1e-6
     assert errors[-1] < 2e-3 and orders(errors)[-1] > 1.7
+
+
+def test_a_point_that_is_tied_to_its_place_moves_as_mujocos(rng):
+    pair = Pair(rng, KINDS["mixed"], 1e-4, tied=True)
+    ends = pair.ends()
+    errors = [pair.off(pair.stepped(n), ends) for n in (60, 120, 240)]
+    print(*(f"{e:.1e}" for e in errors), orders(errors))
+    pair.tied = False
+    assert pair.off(pair.stepped(240), ends) > 0.1
+    assert errors[-1] < 1e-4 and orders(errors)[-1] > 1.7
