@@ -7,6 +7,7 @@ import numpy as np
 from ..core import cuts
 from ..core.between import steadied
 from ..core.errors import ClipError
+from ..core.kinks import rounded
 from ..core.progress import run
 from ..core.skeleton import Clip
 from ..core.stepped import eased
@@ -25,6 +26,7 @@ from .sampling import (
 
 __all__ = [
     "BONE",
+    "pick",
     "read",
     "read_on",
     "reading",
@@ -33,8 +35,7 @@ __all__ = [
     "sample_curves",
     "sample_scene",
     "shortcut",
-    "smooth",
-    "splice",
+    "simulated",
     "steady",
     "stored_channels",
     "to_clip",
@@ -130,25 +131,45 @@ def steady(clip, channels):
     return replace(clip, warnings=(*clip.warnings, text.format(who, frame, frame + 1.0, more)))
 
 
-def splice(clip, at):
-    """The clip as if its object went on where it jumps, as between two shots, which is told; at: see `cuts.spliced`."""
-    spliced, frames = cuts.spliced(clip, at)
+def simulated(clip, body, at, timed):
+    """The clip as if its body went on where it jumps, and what is simulated: that at the moments timed (T,) bool,
+    without the kinks at its keys, and joined where its poses are held and jump.  What was done is told in warnings.
+
+    at: the time [s] from which it goes on, and back.
+    """
+    spliced = _spliced(clip, body.anatomy, at)
+    joined = _joined(spliced, clip, body.skeleton)
+    return spliced, rounded(pick(joined, timed), body.skeleton.parent)
+
+
+def _spliced(clip, anatomy, at):
+    """As if the body went on where it jumps, as between two shots."""
+    base = anatomy.role.index("pelvis") if "pelvis" in anatomy.role else 0
+    spliced, frames = cuts.spliced(clip, base, at)
     if not frames:
         return clip
     more = " and {} times more".format(len(frames) - 1) if len(frames) > 1 else ""
-    text = "The armature object jumps at frame {:g}{}, as at a cut: the reaction goes on there as if it had not moved."
+    text = "The character jumps at frame {:g}{}, as at a cut: the reaction goes on there as if it had not moved."
     return replace(spliced, warnings=(*clip.warnings, text.format(np.ceil(frames[0]), more)))
 
 
-def smooth(clip, skeleton):
-    """The clip as a simulation reads it: joined where its poses are held and jump, which is told in a warning."""
-    joined, bones = eased(clip, skeleton.parent)
+def _joined(spliced, clip, skeleton):
+    """The spliced clip with its held poses joined."""
+    if spliced is not clip:
+        spliced = replace(cuts.in_bones(spliced, clip), warnings=spliced.warnings)
+    joined, bones = eased(spliced, skeleton.parent)
     if not bones:
-        return clip
+        return spliced
     who = "the armature object" if bones[0] < 0 else "bone '{}'".format(skeleton.names[bones[0]])
     more = " and {} more".format(len(bones) - 1) if len(bones) > 1 else ""
     text = "Stepped keys of {}{} are simulated on as if their poses were joined; the clip itself stays stepped."
-    return replace(joined, warnings=(*clip.warnings, text.format(who, more)))
+    return replace(joined, warnings=(*spliced.warnings, text.format(who, more)))
+
+
+def pick(clip, keep):
+    """The clip at some of its frames, (T,) bool."""
+    timed = "frames", "rotation", "position", "object_rotation", "object_position"
+    return replace(clip, **{name: getattr(clip, name)[keep] for name in timed})
 
 
 def stretched(armature, channels, able):

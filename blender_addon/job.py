@@ -6,7 +6,7 @@
 The job keeps names and arrays, never bpy references: it survives undo and modal steps.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,6 @@ from ..core.blows import lasts
 from ..core.bodies import HEIGHT, measure
 from ..core.fall import fall
 from ..core.handover import hand_over, longest
-from ..core.kinks import rounded
 from ..core.progress import portion, run
 from ..core.react import Hit, react
 from ..core.reaction import Reaction
@@ -30,6 +29,7 @@ from ..core.skeleton import Clip
 from . import choosing, control_rig, layer, leading, limits, mapping, records, rig, source, takeover, thinning, timing
 from . import clip as clips
 from .channels import Channels, frame_grid
+from .clip import pick
 
 SAMPLES = 60.0  # per second of clip, from the hit on: the simulation must not see the scene's frame rate
 MARGIN = 3  # samples before and after a reaction, for velocities at its ends
@@ -207,7 +207,10 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
     falls = any(situation.falls for situation, _ in hits)
     then, played, later = _followed_by(context, armature, body, keys[-1], falls, then)
     keys = np.unique(np.concatenate((keys, later, _carried_on(context, armature, found, keys[-1], hits, then))))
-    clip, smooth, channels, plays, continuation = yield from _clip(context, armature, body, keys, even, found, falls)
+    clip, channels, plays, continuation = yield from _clip(context, armature, body, keys, even, found, falls)
+    timed = np.isin(clip.frames, even)
+    spliced, smooth = clips.simulated(clip, body, keys[0] / clip.fps, timed)
+    clip = clip if falls or then is not None else spliced  # who stays is where he is, wherever the clip goes
     actor, doubts = _actor(context, armature, body, clip, situation, settings, height)
     return Job(
         armature=armature.name,
@@ -216,7 +219,7 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
         smooth=smooth,
         channels=channels,
         keyed=np.isin(clip.frames, keys),
-        timed=np.isin(clip.frames, even),
+        timed=timed,
         hits=hits,
         settings=settings,
         body=body,
@@ -236,18 +239,17 @@ def _stretched(armature, body, channels):
 
 
 def _clip(context, armature, body, keys, even, found, falls):
-    """A generator: as `clip.reading_on`, of the body and with the clip that is simulated on; one on the floor has no
-    use for a clip that goes on."""
+    """A generator: as `clip.reading_on`, at these frames and of the body; one on the floor has no use for a clip that
+    goes on."""
     whole = np.arange(np.floor(even[0]), keys[0])  # before the hit, too: `clips.steady` goes by them
     where = context, armature, body.whole, np.unique(np.concatenate((keys, even, whole)))
     steps = clips.reading(*where) if falls else clips.reading_on(*where, found)
     clip, channels, *goes_on = yield from portion(steps, 0.0, 0.7)
-    clip = clips.splice(clips.steady(clip, channels), keys[0] / clip.fps)
+    clip = clips.steady(clip, channels)
     if body.controlled:
         clip = body.of(clip)
         yield from portion(body.seek(context, armature, keys, channels, clip.position), 0.7, 0.3)
-    smooth = rounded(pick(clips.smooth(clip, body.skeleton), np.isin(clip.frames, even)), body.skeleton.parent)
-    return (clip, smooth, channels, *(goes_on or ("", None)))
+    return (clip, channels, *(goes_on or ("", None)))
 
 
 def _actor(context, armature, body, clip, situation, settings, height):
@@ -308,9 +310,3 @@ def default_frame(found) -> float:
 def usual_height(anatomy: Anatomy) -> float:
     """How tall a figure of this kind usually is [m]."""
     return 0.8 if anatomy.kind == "quadruped" else HEIGHT
-
-
-def pick(clip: Clip, keep: np.ndarray) -> Clip:
-    """The clip at some of its frames."""
-    timed = "frames", "rotation", "position", "object_rotation", "object_position"
-    return replace(clip, **{name: getattr(clip, name)[keep] for name in timed})

@@ -76,12 +76,13 @@ def of_shown(job, reaction, before, after):
     """The Verdict on a reaction as Blender shows it.  before, after: `report.Shown` without and with the reaction."""
     hit, end = float(job.frames[0]), float(job.frames[-1])
     seen = (after.frames >= hit - jobs.LEAD * job.clip.fps) & (after.frames <= end + 1e-6)
-    lands = hit / job.clip.fps
-    motion, clip = (clips.splice(jobs.pick(shown.clip, seen), lands) for shown in (after, before))
+    motion, clip = jobs.pick(after.clip, seen), jobs.pick(before.clip, seen)
     known = np.isin(motion.frames, job.clip.frames)  # where the clip had to go on, only the job has it
     at = np.searchsorted(job.clip.frames, motion.frames[known])
     for name in ("rotation", "position", "object_rotation", "object_position"):
         getattr(clip, name)[known] = getattr(job.clip, name)[at]
+        if name.startswith("object"):  # a reaction leaves the object alone, and the job knows of no cuts
+            getattr(motion, name)[known] = getattr(job.clip, name)[at]
     first, *further = blows_of(reaction)
     return judge(job.actor, motion, clip, first, further, reaction.displaced)
 

@@ -1,52 +1,75 @@
-"""Cuts: the armature object is elsewhere from one frame to the next, as between two shots.  No body flies there, so
-what comes before and after is simulated, and judged, as if it were in one place."""
+"""Cuts: a body is elsewhere from one frame to the next, as between two shots, or where a loop begins anew at its place.
+None flies there, so what comes before and after is simulated, and judged, as if it went on."""
 
 from dataclasses import replace
 
 import numpy as np
 
-from .rotation import Array, angle, conjugate, multiply, rotate
+from .rotation import Array, angle, conjugate, multiply, normalize, rotate
 from .skeleton import Clip
 
-FAST = 12.0, 40.0  # [sizes of the figure/s, rad/s] that no object is moved and turned by at least within a frame
+FAST = 12.0, 40.0  # [sizes of the figure/s, rad/s] that no body is moved and turned by at least within a frame
 FRAME = 1.0 + 1e-4  # [frames] a cut takes at most
 ALONE = 0.5  # [s] without another as large: else they are steps of one motion
 ALIKE = 0.25  # part of a jump that another as large has
+UP = np.array([1.0, 0.0, 0.0, 1.0])  # what of a quaternion turns about the vertical
 
 
-def spliced(clip: Clip, at: float) -> tuple[Clip, list[float]]:
-    """The clip without its object's jumps, and the frames at which these end.  Bones stay in the armature's space.
+def spliced(clip: Clip, base: int, at: float) -> tuple[Clip, list[float]]:
+    """The clip without jumps of its body, and the frames at which these end.  Bones stay in the armature's space: its
+    object is carried along, and turned about the vertical.
 
-    at: the time [s] at which the object stays where it is in the world.
+    base: the bone that all others go with.  at: the time [s] at which it stays where it is in the world.
     """
-    size = max(float(np.ptp(clip.position, axis=1).max()) * abs(clip.scale), 1e-12)
-    moves = np.linalg.norm(np.diff(clip.object_position, axis=0), axis=-1) / size
-    turns = angle(clip.object_rotation[:-1], clip.object_rotation[1:])
-    found = _cuts(clip, np.maximum(moves / FAST[0], turns / FAST[1]))
-    q, p = clip.object_rotation.copy(), clip.object_position.copy()
+    q, p = clip.world_rotation()[:, base], clip.world_position()[:, base]
+    found = _cuts(clip, q, p)
+    turn, place = clip.object_rotation.copy(), clip.object_position.copy()
     for first, last in found:
         stays, goes = (first, last) if clip.times[last] > at + 1e-9 else (last, first)
-        moved = slice(last, None) if goes == last else slice(None, first + 1)
-        back = multiply(q[stays], conjugate(q[goes]))
-        q[moved] = multiply(back[None], q[moved])
-        q[first + 1 : last] = q[stays]
-        between = _goes_on(clip.times, p, stays, slice(first, last + 1))
-        p[moved] = between[goes - first] + rotate(back[None], p[moved] - p[goes])
-        p[first + 1 : last] = between[1:-1]
-    return replace(clip, object_rotation=q, object_position=p), [float(clip.frames[last]) for _, last in found]
+        moved = np.arange(first + 1, len(p)) if goes == last else np.arange(last)
+        like = np.clip(moved, first, last)  # what comes after goes with the first moment of it
+        back = _upright(multiply(q[stays], conjugate(q[like])))
+        hinge, goal = p[like], _goes_on(clip.times, p, stays, goes, like)
+        for turned, moving in ((turn, place), (q, p)):
+            moving[moved] = goal + rotate(back, moving[moved] - hinge)
+            turned[moved] = multiply(back, turned[moved])
+    return replace(clip, object_rotation=turn, object_position=place), [float(clip.frames[last]) for _, last in found]
 
 
-def _goes_on(times: Array, p: Array, stays: int, over: slice) -> Array:
-    """Places over a cut of an object at p (T, 3) that goes on as it does on the side that stays, just beside it."""
-    beside = stays - 1 if over.start == stays else stays + 1
+def in_bones(spliced: Clip, clip: Clip) -> Clip:
+    """The same of a clip whose bones jumped, not its object: with the object, and bones above them, where they were.
+    Else these would jump now."""
+    if _cuts(clip, clip.object_rotation, clip.object_position):
+        return spliced
+    q, p = clip.world_rotation(), clip.world_position()
+    jumped = np.array([bool(_cuts(clip, q[:, bone], p[:, bone])) for bone in range(q.shape[1])])[:, None]
+    q, p = (np.where(jumped, *both) for both in ((spliced.world_rotation(), q), (spliced.world_position(), p)))
+    turn, place = conjugate(clip.object_rotation)[:, None], clip.object_position[:, None]
+    return replace(clip, rotation=multiply(turn, q), position=rotate(turn, p - place) / clip.scale)
+
+
+def _upright(q: Array) -> Array:
+    """What of turns (..., 4) is about the vertical."""
+    flat = q * UP
+    none = np.linalg.norm(flat, axis=-1, keepdims=True) < 1e-6
+    return normalize(np.where(none, np.array([1.0, 0.0, 0.0, 0.0]), flat))
+
+
+def _goes_on(times: Array, p: Array, stays: int, goes: int, rows: np.ndarray) -> Array:
+    """Places (K, 3) at rows of a body at p (T, 3) that goes on as on the side of a cut that stays, just beside it."""
+    beside = stays - np.sign(goes - stays)
     if not 0 <= beside < len(p):
-        return np.broadcast_to(p[stays], p[over].shape)
+        return np.broadcast_to(p[stays], (len(rows), 3))
     speed = (p[stays] - p[beside]) / (times[stays] - times[beside])
-    return np.asarray(p[stays] + (times[over] - times[stays])[:, None] * speed)
+    return np.asarray(p[stays] + (times[rows] - times[stays])[:, None] * speed)
 
 
-def _cuts(clip: Clip, jumps: Array) -> list[tuple[int, int]]:
-    """The last moment before and the first after each; jumps: (T - 1,) [s] that they would take as fast as `FAST`."""
+def _cuts(clip: Clip, q: Array, p: Array) -> list[tuple[int, int]]:
+    """The last moment before and the first after each jump of what turns and goes as q (T, 4), p (T, 3)."""
+    size = max(float(np.ptp(clip.position, axis=1).max()) * abs(clip.scale), 1e-12)
+    turns = angle(_upright(multiply(q[:-1], conjugate(q[1:]))), np.array([1.0, 0.0, 0.0, 0.0]))
+    moves = np.linalg.norm(np.diff(p, axis=0), axis=-1) / size
+    jumps = np.maximum(moves / FAST[0], turns / FAST[1])  # [s] that they would take at least
     fast = jumps > np.diff(clip.times)
     edges = np.diff(np.concatenate(([0], fast.astype(int), [0])))
     runs = list(zip(np.flatnonzero(edges > 0).tolist(), np.flatnonzero(edges < 0).tolist(), strict=True))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.cuts import spliced
+from core.cuts import in_bones, spliced
 from core.rotation import angle, exp, multiply, rotate
 from core.skeleton import Clip
 
@@ -39,12 +39,12 @@ def test_what_was_cut_goes_on(way, frame):
     whole = np.ceil(frame)
     part = frame <= FRAMES if way == "held" else np.clip(FRAMES - whole + 1.0, 0.0, 1.0)
     shown, meant = cut(walk(), part.astype(float)), walk()
-    found, frames = spliced(shown, 12.0 / FPS)
+    found, frames = spliced(shown, 0, 12.0 / FPS)
     assert frames == [frame if way == "held" else whole]
     assert angle(found.object_rotation, meant.object_rotation).max() < 1e-7
     np.testing.assert_allclose(found.object_position, meant.object_position, atol=1e-12)
     np.testing.assert_array_equal(found.position, shown.position)
-    after, _ = spliced(shown, 30.0 / FPS)
+    after, _ = spliced(shown, 0, 30.0 / FPS)
     moved = cut(meant, np.ones(len(FRAMES)))
     assert angle(after.object_rotation, moved.object_rotation).max() < 1e-7
     np.testing.assert_allclose(after.object_position, moved.object_position, atol=1e-12)
@@ -53,7 +53,7 @@ def test_what_was_cut_goes_on(way, frame):
 def test_several():
     """Of two cuts, a second apart, each is taken out."""
     shown = cut(walk(), (FRAMES >= 10.0) + 1.0 * (FRAMES >= 34.0))
-    found, frames = spliced(shown, 0.0)
+    found, frames = spliced(shown, 0, 0.0)
     assert frames == [10.0, 34.0]
     np.testing.assert_allclose(found.object_position, walk().object_position, atol=1e-12)
 
@@ -67,6 +67,25 @@ def test_several():
 def test_motions(place):
     """What is quick, or goes in steps, is no cut."""
     clip = clip_of(place[:, None] * [0.0, 1.0, 0.0], exp(0.0 * FRAMES[:, None] * UP))
-    found, frames = spliced(clip, 0.0)
+    found, frames = spliced(clip, 0, 0.0)
     assert frames == []
     np.testing.assert_array_equal(found.object_position, clip.object_position)
+
+
+def test_bones():
+    """Where bones jump and their object doesn't, they are what goes on; a bone above them stays."""
+    shown = cut(walk(), 1.0 * (FRAMES >= 20.0))
+    place, turn = np.array([3.0, 1.0, 0.5]), exp(np.array([0.1, -0.2, 0.7]))
+    rotation = np.stack((np.tile([1.0, 0.0, 0.0, 0.0], (len(FRAMES), 1)), shown.object_rotation), axis=1)
+    position = np.stack((0.0 * shown.object_position, shown.object_position), axis=1)
+    still = np.tile(turn, (len(FRAMES), 1)), np.tile(place, (len(FRAMES), 1))
+    clip = Clip(FPS, FRAMES, rotation, position, *still, scale=-0.5)
+    found, frames = spliced(clip, 1, 0.0)
+    assert frames == [20.0]
+    bones = in_bones(found, clip)
+    for name in ("object_rotation", "object_position"):
+        np.testing.assert_array_equal(getattr(bones, name), getattr(clip, name))
+    np.testing.assert_allclose(bones.position[:, 0], 0.0, atol=1e-12)
+    np.testing.assert_allclose(bones.world_position()[:, 1], found.world_position()[:, 1], atol=1e-12)
+    assert np.linalg.norm(np.diff(bones.position[:, 1], axis=0), axis=-1).max() < 2.0 / FPS
+    assert np.linalg.norm(np.diff(clip.position[:, 1], axis=0), axis=-1).max() > 5.0
