@@ -21,11 +21,10 @@ def skeleton():
 
 
 def along(found, leg, k, part):
-    """(3,) unit direction of which so much of the energy goes along a leg, (3,) one across it."""
+    """(3,) unit direction of which so much of the energy goes along a leg, (3,) one across it and its knee's bend."""
     line = found.ankle[k, leg] - found.hip[k, leg]
     line /= np.linalg.norm(line)
-    across = np.cross(line, [1.0, 0.0, 0.0])
-    across /= np.linalg.norm(across)
+    across = np.cross(line, found.folding[k, leg])
     return np.sqrt(part) * line + np.sqrt(1.0 - part) * across, across
 
 
