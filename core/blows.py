@@ -64,6 +64,9 @@ class Hit:
         for name, value in vars(self).items():
             if not (value is None or isinstance(value, str) or np.isfinite(value).all()):
                 raise SituationError(f"The hit's {name} is not finite. Give it numbers that are.")
+        for name in ("direction", "offset", "origin", "striker"):
+            if (value := getattr(self, name)) is not None and np.shape(value) != (3,):
+                raise SituationError(f"The hit's {name} is {np.asarray(value).tolist()}. Give it three numbers.")
         for name, amount in (("contact", self.contact), ("mass", self.mass), ("striker", (self.striker or [1.0])[0])):
             if amount is not None and not amount > 0.0:
                 raise SituationError(f"The hit's {name} is {amount:g}. Give it more than 0.")

@@ -12,6 +12,7 @@ from . import ranges as legal
 from .curve import Points, Value
 from .errors import SituationError
 from .pose import Envelope
+from .roles import ROLES
 from .tables import are_numbers, build, checked, literal, read_toml
 
 ENDS = ("return", "continue", "stay")
@@ -122,6 +123,10 @@ class Situation:
         legal.check(self.ranges, what)
         if not all(0.0 <= part <= 1.0 for part in self.influence):
             raise SituationError(f"{what}: influence is {list(self.influence)}. Give it parts from 0 to 1.")
+        for name in ("simulate", "support"):
+            if wrong := next((role for role in getattr(self, name) if role not in ROLES), None):
+                cure = "Use roles such as 'upper_arm', of both sides; [bones] has single ones."
+                raise SituationError(f"{what}: {name} names '{wrong}', which is no role. {cure}")
         if self.end not in ENDS:
             raise SituationError(f"Situation '{self.name}': end '{self.end}' is unknown. Use one of {', '.join(ENDS)}.")
         if not self.hit:

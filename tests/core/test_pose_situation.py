@@ -136,6 +136,8 @@ def test_situations_survive_toml(name, tmp_path):
         ('name = "x"\nhit = ["head"]\ndirection = [0, 1, 0]\nimpulse = "much"', "impulse"),
         ('name = "x"\nhit = ["head"]\ndirection = [0, 1, 0]\nimpulse = 1\nratio = -1', "ratio"),
         ('name = "x"\nhit = ["head"]\ndirection = [0, 1, 0]\nimpulse = nan', "impulse"),
+        ('name = "x"\nhit = ["head"]\ndirection = [0, 1, 0]\nimpulse = 1\nsimulate = ["spien"]', "'spien'"),
+        ('name = "x"\nhit = ["head"]\ndirection = [0, 1, 0]\nimpulse = 1\nsupport = ["shin.L"]', "'shin.L'"),
         ('name = "x"\nhit = ["head"]\ndirection = [0, 1, 0]\nimpulse = 1\n[bones."head"]\nspeed = 1', "speed"),
         ('name = "x"\nhit = ["head"]\ndirection = [0, 1, 0]\nimpulse = 1\n[bones."head"]\nmass = -1', "mass"),
         ('name = "x"\nhit = ["head"]\ndirection = [0, 1, 0]\nimpulse = 1\nbones = 3', "bones"),

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from core import integrators, shapes
+from core.blows import Hit
 from core.dynamics import forward_dense, forward_light, forward_tree
-from core.errors import CoreError, ModelError, SimulationError
+from core.errors import CoreError, ModelError, SimulationError, SituationError
 from core.forces import (
     Air,
     Capsules,
@@ -309,6 +310,14 @@ def test_shapes_and_integrators_refuse_what_is_none(scene):
     for end in (-0.1, NAN, INF):
         with pytest.raises(ValueError, match="adaptive: expected an end"):
             next(integrators.adaptive(state, 0.0, end, acceleration))
+
+
+@pytest.mark.parametrize("name", ["direction", "offset", "origin", "striker"])
+def test_a_hit_has_three_numbers_where_it_needs_them(name):
+    for wrong in ([1.0, 0.0], 1.0, [[1.0, 0.0, 0.0]]):
+        with pytest.raises(SituationError, match=f"{name} is .* three numbers"):
+            Hit(25.0, **{name: wrong})
+    Hit(25.0, **{name: (1.0, 2.0, 0.5)})
 
 
 def test_nothing_that_is_given_is_changed(scene):
