@@ -7,15 +7,16 @@ import numpy as np
 from .actor import Actor
 from .forces import EndStop, Limit, Swift, SwingTwist
 from .hinges import Hinges
-from .ranges import BALL, CONE, HINGE, Ranges, own, widens
+from .ranges import BALL, CONE, HINGE, SINKS, Ranges, own, widens
 from .reference import Reference
 from .roles import base_role
 from .rotation import Array, conjugate, cross, rotate
 from .tuning import in_a_row
 
-# Part of a range that is free, of shoulders and hips, of necks and heads, which ligaments stop and not muscles, and of
-# all other joints: what follows brakes long before its end.
-BALLS, TAUT, SOFT = 0.33, 0.05, 0.25
+# Part of a range that is free, of shoulders and hips, of necks and heads, which ligaments stop and not muscles, of
+# girdles, which glide on the ribs as far as one sinks at least, and of all other joints: what follows brakes long
+# before its end.
+BALLS, TAUT, GLIDING, SOFT = 0.33, 0.05, SINKS / CONE["clavicle"][0], 0.25
 LIMIT_FREQUENCY, LIMIT_RATIO = 8.0, 1.2
 DEAD_RATIO = 2.0  # of shoulders, hips and poses that are held: a fifth of a speed comes back, with 1.2 a third
 STOP_FREQUENCY = 16.0  # of ends that a rig's author sets: Blender cuts off what goes beyond
@@ -113,7 +114,8 @@ def ends(
     ranges[[_settled(actor, int(i), said) for i in hinges.bodies]] = UNBOUNDED
     bodies = np.array([*round_, *hinges.bodies], dtype=int)
     axis = np.concatenate((np.zeros((len(round_), 3)), hinges.axis))
-    soft = np.array([TAUT if base_role(actor.roles[i]) in ("neck", "head") else SOFT for i in bodies])
+    free = {"neck": TAUT, "head": TAUT, "clavicle": GLIDING}
+    soft = np.array([free.get(base_role(actor.roles[i]), SOFT) for i in bodies])
     ratio = LIMIT_RATIO if speeds is None else DEAD_RATIO
     spring = _limit_spring(inertia, bodies, row[bodies] * _mean(inertia[bodies]), ease, ratio)
     half = np.radians([cone[i] / row[i] for i in round_])

@@ -7,6 +7,7 @@ from .errors import SituationError
 from .roles import SIDED, base_role
 
 TRUNK_RANGE = 42.0  # [deg], which a trunk shares among its spine bones
+SINKS = 10.0  # [deg] that a girdle can: of its ways the shortest (up 45, forward and back 15 to 30; Neumann 2010)
 # All round the clip's pose [deg].
 CONE = {"spine": (TRUNK_RANGE,), "neck": (22.0,), "head": (22.0,), "clavicle": (22.0,), "hand": (45.0,)}
 CONE |= {"foot": (35.0,), "toe": (30.0,), "tail": (35.0,), "ear": (25.0,), "finger": (20.0,), "pelvis": (30.0,)}

@@ -163,6 +163,6 @@ def test_whatever_is_off_is_told():
     body = actor_of(skeleton), clip, "shoulder_front", Hit(clip.frames[0] + clip.fps)
     fine = solved(*body, 240.0)
     assert off(fine, fine).way == 0.0
-    found = off(solved(*body, 30.0), fine)
+    found = off(solved(*body, 24.0), fine)
     assert found.way > 20.0 and found.bone in fine.actor.names and 0.0 < found.since < fine.end - fine.start
     assert np.isfinite(found.peak) and found.peak > MOST

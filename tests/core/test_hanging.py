@@ -204,6 +204,14 @@ def test_a_held_pose_keeps_most_of_the_way_to_its_ends(actor, clip):
     assert (turns[-1] > 0.65 * turns.max(axis=0)).all()
 
 
+def test_a_girdle_glides_as_far_as_a_human_one_sinks_before_it_is_braked(actor, clip):
+    """10 degrees (Neumann 2010), while it can rise by 45: its range lies between."""
+    ends = Stage(actor, clip, [(named("chest_front"), Hit(25.0))], {}, {}).ends
+    girdle = [k for k, i in enumerate(ends.bodies) if actor.roles[i].startswith("clavicle")]
+    free, whole = np.degrees(ends.soft[girdle] * ends.half[girdle]), np.degrees(ends.half[girdle])
+    assert free == pytest.approx([10.0, 10.0]) and np.all((whole > 15.0) & (whole < 45.0))
+
+
 @pytest.mark.parametrize("speed", [150.0, 400.0])
 def test_a_fifth_of_its_speed_comes_back_from_the_end_of_a_limbs_swing(actor, speed):
     """Past its free play [deg/s], as one with all that it carries: the equation of motion, integrated here."""
