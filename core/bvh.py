@@ -25,14 +25,8 @@ def write(skeleton: Skeleton, clip: Clip, ends: bool = True) -> str:
     upright = multiply(_UP, clip.object_rotation[0])
     rest_head = rotate(upright, clip.scale * skeleton.head)
     rest_tail = rotate(upright, clip.scale * skeleton.tail)
-    rest_turn = multiply(upright, skeleton.rotation)
-    turn = multiply(multiply(_UP, clip.world_rotation()), conjugate(rest_turn))
-    head = rotate(_UP, clip.world_position())
-    joint_turn, joint_offset = turn.copy(), head.copy()
+    joint_turn, joint_offset = _joints(parent, clip, multiply(upright, skeleton.rotation))
     child = np.flatnonzero(parent >= 0)
-    back = conjugate(turn[:, parent[child]])
-    joint_turn[:, child] = multiply(back, turn[:, child])
-    joint_offset[:, child] = rotate(back, head[:, child] - head[:, parent[child]])
     offset = rest_head.copy()
     offset[child] = rest_head[child] - rest_head[parent[child]]
     size = max(float(np.ptp(rest_head, axis=0).max()), 1e-9)
@@ -57,6 +51,18 @@ def write(skeleton: Skeleton, clip: Clip, ends: bool = True) -> str:
     lines += ["MOTION", f"Frames: {len(clip.frames)}", f"Frame Time: {step:.9g}"]
     lines += [" ".join(f"{value:.7g}" for value in row) for row in np.concatenate(columns, axis=1)]
     return "\n".join(lines) + "\n"
+
+
+def _joints(parent: np.ndarray, clip: Clip, rest: Array) -> tuple[Array, Array]:
+    """Turns (T, n, 4) since the rest rotations (n, 4) and places (T, n, 3) of joints, relative to their parents."""
+    turn = multiply(multiply(_UP, clip.world_rotation()), conjugate(rest))
+    head = rotate(_UP, clip.world_position())
+    joint_turn, joint_offset = turn.copy(), head.copy()
+    child = np.flatnonzero(parent >= 0)
+    back = conjugate(turn[:, parent[child]])
+    joint_turn[:, child] = multiply(back, turn[:, child])
+    joint_offset[:, child] = rotate(back, head[:, child] - head[:, parent[child]])
+    return joint_turn, joint_offset
 
 
 def _joint(

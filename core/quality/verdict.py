@@ -109,13 +109,17 @@ def measure(
         rates.jump(now, own, quiet),
         rates.frozen(now, own),
     ]
-    if own is not None:
-        found += [ends.continuity(now, own), blow.restraint(now, own)]
-    if own is not None and hits:
-        since = hits[-1].time if further or np.any(displaced) else times[0]
-        found += [*blow.settling(now, own, hits[-1], displaced), blow.wobble(now, own, since, displaced)]
-        found += _answer(now, own, hits[0]) if _has_its_time(hits) else []
-    return found
+    return found if own is None else [*found, *_beside(now, own, hits, displaced)]
+
+
+def _beside(now: Motion, own: Motion, hits: Sequence[blow.Blow], displaced: Array) -> list[Finding]:
+    """The checks against a clip, which hits may have changed."""
+    found = [ends.continuity(now, own), blow.restraint(now, own)]
+    if not hits:
+        return found
+    since = hits[-1].time if len(hits) > 1 or np.any(displaced) else now.times[0]
+    found += [*blow.settling(now, own, hits[-1], displaced), blow.wobble(now, own, since, displaced)]
+    return [*found, *_answer(now, own, hits[0])] if _has_its_time(hits) else found
 
 
 def _has_its_time(hits: Sequence[blow.Blow]) -> bool:
