@@ -54,7 +54,8 @@ class Pace:
         is left before the next blow: it begins with a sub-step.
 
         finer: whether they are shorter than they have to be at least: then they are few, for what comes of them is soon
-        known, otherwise as many as until they may be longer, in equal parts.
+        known, otherwise as many as until they may be longer, in equal parts, and as those few at least: one that is to
+        go on as it is there costs no other stretch, and one that isn't ends there by itself.
         """
         change = self._change(now, 2.0 * h)
         ahead = min((blow.start - now for blow in self.blows if blow.start - now > 1e-6), default=np.inf)
@@ -62,7 +63,7 @@ class Pace:
         most = RESTING
         if not finer and np.isfinite(change):
             left = np.ceil((change - now) / h - 1e-6)
-            most = int(np.ceil(left / np.ceil(left / STRETCH)))
+            most = max(int(np.ceil(left / np.ceil(left / STRETCH))), RESTING)
         left = np.ceil((end - now) / h - 1e-6)
         steps = max(int(min(most, ahead / h + 1e-6, left)), 1)
         return steps, (end - now) / steps if steps == left else h

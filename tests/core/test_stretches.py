@@ -89,17 +89,18 @@ def test_a_few_sub_steps_do_not_say_that_a_body_rests(figure, monkeypatch):
 
 
 def test_stretches_end_where_steps_may_be_longer_and_where_all_ends():
-    """A contact of 0.25 s has 60 sub-steps of 1/240 s, in two stretches; 0.1 s before they may be longer it goes on at
+    """A contact of 0.25 s has 60 sub-steps of 1/240 s, in two stretches; 0.3 s before they may be longer it goes on at
     1/120 s until there, in one.  Where longer ones couldn't begin yet, as they go by multiples of their length after
-    the blow, it goes on until they can.  Those that are finer than they have to be are a few.  The pose that is held in
-    the end is that of its moment, not of one some way into the next sub-step."""
+    the blow, it goes on until they can.  Those that are finer than they have to be are a few, and as many are planned
+    at least.  The pose that is held in the end is that of its moment, not of one some way into the next sub-step."""
     blow = SimpleNamespace(start=1.0, contact=0.25)
     rule, h = pace.Pace.returning([blow], 0), 1 / 240
     assert rule.stretch(1.0, h, 9.0, False) == rule.stretch(1.0 + 30 * h, h, 9.0, False) == (30, h)
-    assert rule.stretch(1.15 + pace.TAIL[0], 2 * h, 9.0, False) == (12, 2 * h)
+    assert rule.stretch(0.95 + pace.TAIL[0], 2 * h, 9.0, False) == (36, 2 * h)
+    assert rule.stretch(1.15 + pace.TAIL[0], 2 * h, 9.0, False) == (pace.RESTING, 2 * h)
     late = pace.Pace.returning([SimpleNamespace(start=1.0, contact=0.253)], 0)
     assert late.stretch(1.0 + 31 * h, h, 9.0, False) == (31, h)  # to 1 + 31 / 120 s
-    assert late.stretch(1.15 + pace.TAIL[0], 2 * h, 9.0, False) == (14, 2 * h)  # to 1 + 64 / 60 s
+    assert late.stretch(0.95 + pace.TAIL[0], 2 * h, 9.0, False) == (38, 2 * h)  # to 1 + 64 / 60 s
     assert rule.stretch(1.25, h, 9.0, True) == (pace.RESTING, h)
     steps, length = rule.stretch(8.91, 1 / 30, 9.0, False)
     assert steps == 3 and length == pytest.approx(0.03)
