@@ -97,12 +97,14 @@ def springs(
     inertia, swifter = slender(about.own, hinges)
     K, D = omega**2 * inertia, 2.0 * ratio[..., None, None] * omega * inertia
     if base >= 0 and len(legs.legs(actor)) <= 2:  # what stands at both ends is held at both
-        _let_swing(actor, base, f, about, D)
+        own, whole = inertia, about.whole + (inertia - about.own)[:, :3, :3]
+        _let_swing(actor, base, f, Inertias(own, whole), D)
     braced, damped = brace(inertia, hinges)
     K[..., hinges.bodies, :3, :3] += braced
     D[..., hinges.bodies, :3, :3] += damped
     if led:
         K[..., base, 3:, 3:] = D[..., base, 3:, 3:] = 0.0
+    # damped for what swings, a trunk's joint calms as fast as one that is damped for all that it carries and turns alone
     rate, pace = 4.0 * np.pi * ratio * f * swifter**2, 2.0 * np.pi * f * swifter
     rate[..., hinges.bodies] += 2.0 * HINGE_PACE
     pace[..., hinges.bodies] = np.maximum(pace[..., hinges.bodies], HINGE_PACE)
@@ -115,7 +117,7 @@ def _let_swing(actor: Actor, base: int, f: Array, about: Inertias, D: Array) -> 
     What is below is no heavier than what is above.  Damped for all that is above, a trunk stopped within 15 ms of a
     blow beside it, while arms and legs went on.  What is braked feels a pelvis that is looser than the joint as free,
     and one that is tauter as fixed.
-    f: (..., n) frequencies.  D: (..., n, 6, 6) for all that joints carry.
+    f: (..., n) frequencies.  about: that muscles are made for.  D: (..., n, 6, 6) for all that joints carry.
     """
     for i, role in enumerate(actor.roles):
         if base_role(role) in TRUNK and i != base and about.own[i].any():

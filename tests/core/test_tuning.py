@@ -287,3 +287,21 @@ def test_a_trunk_on_a_free_pelvis_is_damped_as_what_swings_there(skeleton):
     np.testing.assert_allclose(damped, above, atol=2e-3 * above.max())
     damped, above, _ = told(0.8, support=())
     np.testing.assert_allclose(damped, above, rtol=1e-12)
+
+
+def test_a_slender_trunk_is_damped_against_every_turn(skeleton, rng):
+    """A stick on a stick, aslant in its body's frame: its muscles are made for more than it has about its length."""
+    actor, clip = actor_of(skeleton), clip_of(skeleton)
+    s = named("chest_front").with_changes(base_frequency=0.01, frequency=1.3, ratio=0.7)
+    stage = Stage(actor, clip, [(s, HIT)], {}, {})
+    waist, base = actor.first("spine.1"), actor.first("pelvis")
+    aslant = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    stick, below = (aslant @ np.diag(size) @ aslant.T for size in ([2.0, 1.8, 0.01], [1.0, 1.5, 0.02]))
+    own, whole = stage.about.own.copy(), stage.about.whole.copy()
+    own[waist, :3, :3], whole[waist] = stick, stick + below
+    about, plain = springs.Inertias(own, whole), [BoneSetting()] * len(actor.roles)
+    found = springs.springs(actor, s, plain, base, np.zeros(1), 0.0, about, stage.hinges, False)
+    made = springs.slender(own, stage.hinges)[0][waist, :3, :3]
+    damped = found.damping[..., waist, :3, :3] / (2.0 * 0.7 * 2.0 * np.pi * 1.3)
+    np.testing.assert_allclose(damped, np.linalg.inv(np.linalg.inv(made) + np.linalg.inv(below)), rtol=1e-9)
+    assert np.linalg.eigvalsh(made)[0] > 5.0 * 0.01 and np.linalg.eigvalsh(damped)[0] > 0.0
