@@ -104,7 +104,7 @@ def springs(
     D[..., hinges.bodies, :3, :3] += damped
     if led:
         K[..., base, 3:, 3:] = D[..., base, 3:, 3:] = 0.0
-    # damped for what swings, a trunk's joint calms as fast as one that is damped for all that it carries and turns alone
+    # of a trunk too: damped for what swings, it calms as fast as a joint damped for all that it carries on what stays
     rate, pace = 4.0 * np.pi * ratio * f * swifter**2, 2.0 * np.pi * f * swifter
     rate[..., hinges.bodies] += 2.0 * HINGE_PACE
     pace[..., hinges.bodies] = np.maximum(pace[..., hinges.bodies], HINGE_PACE)
