@@ -22,30 +22,20 @@ UNMOVED: Array = np.eye(4)
 class Kinematics:
     """Everything that follows from a state alone; spatial quantities in the shared frame at `origin`.
 
-    model, twist: (..., n, 6) whose, and the velocities of its joints.
     R: (..., n, 3, 3) body to world.  p: (..., n, 3) body origins relative to `origin`.  origin: (..., 3) world.
     X: (..., n, 6, 6) motions body to shared frame.  I: (..., n, 6, 6) inertias.  S: (..., n, 6, width) joint axes;
     columns of unused slots mean nothing.
+    vJ: (..., n, 6) body velocities relative to the parents, V: (..., n, 6) in the world.
     """
 
-    model: Model
-    twist: Array
     R: Array
     p: Array
     origin: Array
     X: Array
     I: Array  # noqa: E741  Featherstone's letter
     S: Array
-
-    @lazily
-    def vJ(self) -> Array:  # noqa: N802  Featherstone's letters
-        """(..., n, 6) body velocities relative to the parents."""
-        return apply(self.X, self.twist)
-
-    @lazily
-    def V(self) -> Array:  # noqa: N802
-        """(..., n, 6) body velocities in the world."""
-        return self.model.outward(self.vJ)
+    vJ: Array
+    V: Array
 
     @lazily
     def vx(self) -> Array:
@@ -64,7 +54,8 @@ class Kinematics:
     def in_lanes(self) -> "Kinematics":
         """The same of a batch, lying as `lanes` do."""
         R, X, inertia, S = (arranged(x, 2) for x in (self.R, self.X, self.I, self.S))
-        return Kinematics(self.model, arranged(self.twist), R, arranged(self.p), self.origin, X, inertia, S)
+        p, vJ, V = (arranged(x) for x in (self.p, self.vJ, self.V))
+        return Kinematics(R, p, self.origin, X, inertia, S, vJ, V)
 
     def position(self) -> Array:
         """(..., n, 3) body origins in the world."""
@@ -77,7 +68,8 @@ class Kinematics:
 
 def with_twist(model: Model, kin: Kinematics, twist: Array) -> Kinematics:
     """The same poses with other velocities, twist (..., n, 6)."""
-    return Kinematics(model, twist, kin.R, kin.p, kin.origin, kin.X, kin.I, kin.S)
+    vJ = apply(kin.X, twist)
+    return Kinematics(kin.R, kin.p, kin.origin, kin.X, kin.I, kin.S, vJ, model.outward(vJ))
 
 
 def poses(model: Model, state: State) -> Array:
@@ -108,4 +100,5 @@ def kinematics(model: Model, state: State) -> Kinematics:
     origin = p[..., 0, :].copy()
     p -= origin[..., None, :]
     X, inertia = motion_transform(R, p), moved_inertia(T, model.pseudo)
-    return Kinematics(model, state.twist, R, p, origin, X, inertia, model.axes(X))
+    vJ = apply(X, state.twist)
+    return Kinematics(R, p, origin, X, inertia, model.axes(X), vJ, model.outward(vJ))

@@ -99,9 +99,9 @@ def weight(model: Model, kin: Kinematics, gravity: Array) -> Array:
 def pull(kin: Kinematics, gravity: Array) -> Array:
     """(..., n, 6) the bodies' own weights, shared frame, for a gravity (..., 3); as one matrix: many small products
     cost twice as much."""
-    if gravity.ndim > 1 or laned(kin.p):
+    if gravity.ndim > 1 or laned(kin.V):
         return apply(kin.I[..., 3:], gravity[..., None, :])
-    return (kin.I.reshape(-1, 6)[:, 3:] @ gravity).reshape(kin.twist.shape)
+    return (kin.I.reshape(-1, 6)[:, 3:] @ gravity).reshape(kin.V.shape)
 
 
 @dataclass(frozen=True, eq=False)
