@@ -76,7 +76,7 @@ def normalize(q: Array) -> Array:
     length = np.sqrt(np.square(q).sum(axis=-1, keepdims=True))
     if np.count_nonzero(length) == length.size:
         return np.asarray(q / length)
-    return np.where(length > 0.0, q / np.where(length > 0.0, length, 1.0), IDENTITY)
+    return np.where(length == 0.0, IDENTITY, q / np.where(length == 0.0, 1.0, length))
 
 
 def skew(v: Array) -> Array:

@@ -1,6 +1,7 @@
 """The simulator: a generator over sub-steps of one articulated body that follows a clip."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -125,6 +126,8 @@ def moment(
     for force in forces:
         try:
             force.add(load, now)
+        except np.linalg.LinAlgError:  # contacts ask how the body gives way; this error, too, is a ValueError
+            raise _broken(now, load, forces) from None
         except (AttributeError, IndexError, TypeError, ValueError) as error:
             what = f"{type(force).__name__} doesn't fit {model.n} bodies and {reference.steps} steps"
             raise ValueError(f"{what}: {error}") from error
@@ -231,7 +234,8 @@ def _no_number(now: Step, gravity: Array, forces: Sequence[Force]) -> str:
     """The sentence that says which force is none of a body that moves soundly, "" where all are."""
     for force in forces:
         load = Load.of(gravity, np.zeros_like(now.e), np.zeros_like(now.e))
-        force.add(load, now)
+        with suppress(np.linalg.LinAlgError):  # contacts, of a body that gives way without the others
+            force.add(load, now)
         given = np.concatenate([load.force, load.wrench], axis=-1)
         for Z in (load.Z, load.body_Z):
             given = given if Z is None else np.concatenate([given, Z.reshape((*given.shape[:-1], 36))], axis=-1)

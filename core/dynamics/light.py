@@ -1,10 +1,10 @@
 """The light-weight simulator (de Heras Ciechomski 2001, ch. 7): bones that don't feel each other's motion.
 
 Each joint answers alone, with the inertia of all it carries, to the force that the clip's own acceleration leaves over.
-No system is solved: for very fast hits and for crowds.  On the clip, and for a single moving joint, it is exact.
+For very fast hits and for crowds.  On the clip, and for a single moving joint, it is exact.
 
 A stiff spring on a body (a planted foot) moves every joint that carries it: its impedance they feel together, or they
-would overshoot without end, or stand in each other's way.
+would overshoot without end, or stand in each other's way.  Only then a system is solved.
 """
 
 import numpy as np

@@ -30,7 +30,8 @@ class Turns:
 @dataclass
 class Load:
     """Forces, and impedances Z that make them linear in the acceleration (linearly implicit): at joints
-    f(a) = f - Z (a - expected), on bodies f(a) = f - Z a.
+    f(a) = f - Z (a - expected), on bodies f(a) = f - Z a.  Impedances are symmetric, and no less than 0: the solvers
+    that go along the tree count on it.
 
     force: (..., n, 6) at the joints, dual to the joint twist, body frame.  Z: (..., n, 6, 6) joint impedance, same
     frame.

@@ -31,6 +31,7 @@ from core.model import FIXED, FREE, Model, State, planar, prismatic, revolute
 from core.reference import build
 from core.rotation import exp, multiply
 from core.simulate import Run, simulate
+from core.spatial import inertia
 
 from .test_simulate import last, muscle
 from .trees import motion, tree
@@ -280,6 +281,26 @@ def test_a_force_that_is_no_number_is_told_with_the_bone(scene):
     for force, batch in ((field, ()), (pulse, ()), (pulse, (3,))):
         with pytest.raises(SimulationError, match=rf"{type(force).__name__} is no finite number at bone 'b2'"):
             scene.run(muscle(scene.model, scene.reference, 1.0), force, start=scene.start(batch))
+
+
+def test_a_joint_that_moves_no_mass_is_told_with_contacts_too():
+    """They ask how the body gives way, which it does without effort where a hinge turns a point mass about itself.  One
+    that a spring holds moves; where it breaks down, contacts are asked again without the spring."""
+    places, about = np.array([ZERO, [0.0, 0.0, 0.2]]), np.array([0.1, 0.0])[:, None, None] * np.eye(3)
+    ball, point = inertia(np.ones(2), places, about)
+    joints = FREE, revolute([0.0, 0.0, 1.0]), FIXED
+    model = Model(("base", "idle", "point"), np.arange(-1, 2), joints, np.array([ball, 0.0 * ball, point]))
+    position = np.tile([[0.0, 0.0, 1.0], [0.0, 0.0, 0.3], ZERO], (2, 1, 1))
+    reference = build([0.0, 1.0], np.tile([1.0, 0.0, 0.0, 0.0], (2, 3, 1)), position, 0.2, STEPS, H)
+    floor = Contacts([Ground(np.array([2]), np.zeros((1, 3)), np.array([2.5]))])
+    for forces in ([], [floor]):
+        with pytest.raises(ModelError, match="'idle' can turn without moving any mass"):
+            last(simulate(model, reference, forces, GRAVITY))
+    spring = JointSpring(np.array([1]), Law(np.ones((1, 3)), np.ones((1, 3))))
+    assert is_finite(last(simulate(model, reference, [spring, floor], GRAVITY)).state)
+    blow = Pulse(0, ZERO, np.array([1e200, 0.0, 0.0]), 0.2, 0.05)
+    with pytest.raises(SimulationError, match="turned ever faster"):
+        last(simulate(model, reference, [spring, blow, floor], GRAVITY))
 
 
 def test_shapes_and_integrators_refuse_what_is_none(scene):
