@@ -24,11 +24,15 @@ def test_what_numpy_does_not_keep_in_order_is_kept(rng, batch):
     full, some = rng.normal(size=(4, 9)), np.array([3, 0, 3])
     one = rng.normal(size=(5, 4, 3))
     sparse = full * np.array([[1, 0, 1, 0], [0, 0, 1, 1], [0, 1, 0, 0], [0, 0, 0, 0]])[:, [0, 1, 2, 3, 3, 2, 1, 0, 0]]
+    signs = np.zeros((4, 9))  # two in one column, none in another
+    signs[[0, 2, 1, 1, 3, 0, 0, 2, 1], [0, 1, 2, 3, 4, 4, 6, 7, 8]] = [1, 1, -1, -1, 1, -1, 1, -1, 1]
+    assert Table.of(signs).signed and [len(columns) for columns, _ in Table.of(signs).terms] == [9, 1]
     lying, lying_m = arranged(v), arranged(m, 2)
     np.testing.assert_array_equal(seen(memory(lying_m, 2), 2), m)
     pairs = [
         (linear(lying, Table.of(full)), v @ full),
         (linear(lying, Table.of(sparse)), v @ sparse),
+        (linear(lying, Table.of(signs)), v @ signs),
         (linear(lying, Table.of(np.eye(4)[:, some])), v[..., some]),
         (product(lying_m.swapaxes(-1, -2), lying_m), m.swapaxes(-1, -2) @ m),
         (product(one.swapaxes(-1, -2), lying_m), one.swapaxes(-1, -2) @ m),
