@@ -138,14 +138,14 @@ def simulated(clip, body, at, timed):
     at: the time [s] from which it goes on, and back.
     """
     spliced = _spliced(clip, body.anatomy, at)
-    joined = _joined(spliced, clip, body.skeleton)
+    joined = _joined(spliced, clip, body)
     return spliced, rounded(pick(joined, timed), body.skeleton.parent)
 
 
 def _spliced(clip, anatomy, at):
     """As if the body went on where it jumps, as between two shots."""
     base = anatomy.role.index("pelvis") if "pelvis" in anatomy.role else 0
-    spliced, frames = cuts.spliced(clip, base, at)
+    spliced, frames = cuts.spliced(clip, base, _size(clip, anatomy), at)
     if not frames:
         return clip
     more = " and {} times more".format(len(frames) - 1) if len(frames) > 1 else ""
@@ -153,10 +153,16 @@ def _spliced(clip, anatomy, at):
     return replace(spliced, warnings=(*clip.warnings, text.format(np.ceil(frames[0]), more)))
 
 
-def _joined(spliced, clip, skeleton):
+def _size(clip, anatomy):
+    """Of the figure [scene units]."""
+    return anatomy.size * abs(clip.scale)
+
+
+def _joined(spliced, clip, body):
     """The spliced clip with its held poses joined."""
     if spliced is not clip:
-        spliced = replace(cuts.in_bones(spliced, clip), warnings=spliced.warnings)
+        spliced = replace(cuts.in_bones(spliced, clip, _size(clip, body.anatomy)), warnings=spliced.warnings)
+    skeleton = body.skeleton
     joined, bones = eased(spliced, skeleton.parent)
     if not bones:
         return spliced

@@ -40,16 +40,18 @@ LEAD = 0.3  # [s] of the clip that are read before a hit, where it has them: the
 class Job:
     """Everything a reaction needs, read from the scene.
 
-    clip, channels: at all T moments read. keyed: (T,) bool, frames that get keys. timed: (T,) bool, the even samples
-    that the simulation sees; smooth: the clip at these, as it is simulated on. hits: in the order given. settings: bone
-    name -> fields of `BoneSetting`. plays: what happens where the clip is shorter than the reaction: "" | "plays on" |
-    "repeated" | "held". continuation: channels of frames that we must add to the clip. body: what is simulated; clips
-    are of its bones, channels of all. posed: where controls move it, their values. then: the actions of which one takes
-    over, in how many seconds; None = none. played: what they do, on controls.
+    shown, channels: at all T moments read. clip: the same where its body goes on as it jumps, as at a cut. keyed: (T,)
+    bool, frames that get keys. timed: (T,) bool, the even samples that the simulation sees; smooth: the clip at these,
+    as it is simulated on. hits: in the order given. settings: bone name -> fields of `BoneSetting`. plays: what happens
+    where the clip is shorter than the reaction: "" | "plays on" | "repeated" | "held". continuation: channels of frames
+    that we must add to the clip. body: what is simulated; clips are of its bones, channels of all. posed: where
+    controls move it, their values. then: the actions of which one takes over, in how many seconds; None = none. played:
+    what they do, on controls.
     """
 
     armature: str
     actor: Actor
+    shown: Clip
     clip: Clip
     smooth: Clip
     channels: Channels
@@ -207,18 +209,19 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
     falls = any(situation.falls for situation, _ in hits)
     then, played, later = _followed_by(context, armature, body, keys[-1], falls, then)
     keys = np.unique(np.concatenate((keys, later, _carried_on(context, armature, found, keys[-1], hits, then))))
-    clip, channels, plays, continuation = yield from _clip(context, armature, body, keys, even, found, falls)
-    timed = np.isin(clip.frames, even)
-    spliced, smooth = clips.simulated(clip, body, keys[0] / clip.fps, timed)
-    clip = clip if falls or then is not None else spliced  # who stays is where he is, wherever the clip goes
+    shown, channels, plays, continuation = yield from _clip(context, armature, body, keys, even, found, falls)
+    timed = np.isin(shown.frames, even)
+    spliced, smooth = clips.simulated(shown, body, _stands(hits) / shown.fps, timed)
+    clip = shown if falls or then is not None else spliced  # who stays is where he is, wherever the clip goes
     actor, doubts = _actor(context, armature, body, clip, situation, settings, height)
     return Job(
         armature=armature.name,
         actor=actor,
+        shown=shown,
         clip=clip,
         smooth=smooth,
         channels=channels,
-        keyed=np.isin(clip.frames, keys),
+        keyed=np.isin(shown.frames, keys),
         timed=timed,
         hits=hits,
         settings=settings,
@@ -230,6 +233,11 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
         then=then,
         played=played,
     )
+
+
+def _stands(hits):
+    """The frame at which a body is simulated where it is: as it is knocked out, for there it stays, or first hit."""
+    return min([hit.frame for situation, hit in hits if situation.falls] or [hit.frame for _, hit in hits])
 
 
 def _stretched(armature, body, channels):

@@ -73,7 +73,7 @@ def original(context, job, at):
     beyond = np.flatnonzero(now.frames > job.source.until + 1e-6)
     if len(beyond):
         read = np.searchsorted(job.clip.frames, now.frames[beyond])
-        now.rotation[beyond] = job.clip.world_rotation()[read]
+        now.rotation[beyond] = job.shown.world_rotation()[read]
     return now
 
 
@@ -171,9 +171,9 @@ def struck_point(job, blow):
     """(3,) where a blow lands on the body's surface, world, scene units."""
     bone = int(job.actor.order[blow.struck])
     now = int(np.argmin(np.abs(job.clip.times - blow.start)))
-    inside = rotate(job.clip.world_rotation()[now, bone], blow.point)
+    inside = rotate(job.shown.world_rotation()[now, bone], blow.point)
     surface = inside - job.actor.masses.radius[bone] * blow.direction
-    return job.clip.world_position()[now, bone] + surface * abs(job.clip.scale) / job.actor.masses.scale
+    return job.shown.world_position()[now, bone] + surface * abs(job.clip.scale) / job.actor.masses.scale
 
 
 def _hit(job, blow, given):

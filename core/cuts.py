@@ -15,14 +15,15 @@ ALIKE = 0.25  # part of a jump that another as large has
 UP = np.array([1.0, 0.0, 0.0, 1.0])  # what of a quaternion turns about the vertical
 
 
-def spliced(clip: Clip, base: int, at: float) -> tuple[Clip, list[float]]:
+def spliced(clip: Clip, base: int, size: float, at: float) -> tuple[Clip, list[float]]:
     """The clip without jumps of its body, and the frames at which these end.  Bones stay in the armature's space: its
     object is carried along, and turned about the vertical.
 
-    base: the bone that all others go with.  at: the time [s] at which it stays where it is in the world.
+    base: the bone that all others go with.  size: of the figure [scene units].  at: the time [s] at which it stays
+    where it is in the world.
     """
     q, p = clip.world_rotation()[:, base], clip.world_position()[:, base]
-    found = _cuts(clip, q, p)
+    found = _cuts(clip, q, p / size)
     turn, place = clip.object_rotation.copy(), clip.object_position.copy()
     for first, last in found:
         stays, goes = (first, last) if clip.times[last] > at + 1e-9 else (last, first)
@@ -36,16 +37,22 @@ def spliced(clip: Clip, base: int, at: float) -> tuple[Clip, list[float]]:
     return replace(clip, object_rotation=turn, object_position=place), [float(clip.frames[last]) for _, last in found]
 
 
-def in_bones(spliced: Clip, clip: Clip) -> Clip:
+def in_bones(spliced: Clip, clip: Clip, size: float) -> Clip:
     """The same of a clip whose bones jumped, not its object: with the object, and bones above them, where they were.
-    Else these would jump now."""
-    if _cuts(clip, clip.object_rotation, clip.object_position):
+    Else these would jump now.  What jumped has the shorter way where it goes on."""
+    here, there = ((x.object_rotation, x.object_position) for x in (clip, spliced))
+    if _way(*there, size) < _way(*here, size):
         return spliced
-    q, p = clip.world_rotation(), clip.world_position()
-    jumped = np.array([bool(_cuts(clip, q[:, bone], p[:, bone])) for bone in range(q.shape[1])])[:, None]
-    q, p = (np.where(jumped, *both) for both in ((spliced.world_rotation(), q), (spliced.world_position(), p)))
+    before, after = ((x.world_rotation(), x.world_position()) for x in (clip, spliced))
+    jumped = (_way(*after, size) < _way(*before, size))[:, None]
+    q, p = (np.where(jumped, *both) for both in zip(after, before, strict=True))
     turn, place = conjugate(clip.object_rotation)[:, None], clip.object_position[:, None]
     return replace(clip, rotation=multiply(turn, q), position=rotate(turn, p - place) / clip.scale)
+
+
+def _way(q: Array, p: Array, size: float) -> Array:
+    """(...,) how far something turns and goes in all, as q (T, ..., 4), p (T, ..., 3): sizes of the figure + rad."""
+    return np.asarray((np.linalg.norm(np.diff(p, axis=0), axis=-1) / size + angle(q[:-1], q[1:])).sum(axis=0))
 
 
 def _upright(q: Array) -> Array:
@@ -65,10 +72,9 @@ def _goes_on(times: Array, p: Array, stays: int, goes: int, rows: np.ndarray) ->
 
 
 def _cuts(clip: Clip, q: Array, p: Array) -> list[tuple[int, int]]:
-    """The last moment before and the first after each jump of what turns and goes as q (T, 4), p (T, 3)."""
-    size = max(float(np.ptp(clip.position, axis=1).max()) * abs(clip.scale), 1e-12)
+    """The last moment before and the first after each jump of what turns and goes as q (T, 4), p (T, 3) [sizes]."""
     turns = angle(_upright(multiply(q[:-1], conjugate(q[1:]))), np.array([1.0, 0.0, 0.0, 0.0]))
-    moves = np.linalg.norm(np.diff(p, axis=0), axis=-1) / size
+    moves = np.linalg.norm(np.diff(p, axis=0), axis=-1)
     jumps = np.maximum(moves / FAST[0], turns / FAST[1])  # [s] that they would take at least
     fast = jumps > np.diff(clip.times)
     edges = np.diff(np.concatenate(([0], fast.astype(int), [0])))

@@ -6,7 +6,7 @@ Exact outside of the reaction, alike inside it.
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import actions
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions, report
 from bl_ext.user_default.parametric_dynamics.blender_addon import job as jobs
 from bl_ext.user_default.parametric_dynamics.core.progress import run
 from bl_ext.user_default.parametric_dynamics.core.react import Hit
@@ -215,25 +215,57 @@ def walking(template):
     return course(template("demo"))[1]
 
 
+def cut(rig, frame, what="object"):
+    """Let the object or its root bone be elsewhere from a frame on, as at a cut."""
+    moved = rig if what == "object" else rig.pose.bones["root"]
+    moved.rotation_mode = "XYZ"
+    up = 2 if what == "object" else 1
+    for at, place, turn in ((1, 0.0, 0.0), (frame, 9.0, 2.0)):
+        moved.location.x, moved.rotation_euler[up] = place, turn
+        moved.keyframe_insert("location", frame=at)
+        moved.keyframe_insert("rotation_euler", frame=at)
+    for curve in actions.all_curves(rig.animation_data.action):
+        if what == "object" and "bones" not in curve.data_path or '"root"' in curve.data_path:
+            for key in curve.keyframe_points:
+                key.interpolation = "CONSTANT"
+
+
 @pytest.mark.one_blender
 @pytest.mark.parametrize("what", ("object", "root"))
 def test_cut(demo, walking, what, capfd):
     """A character that is elsewhere from one frame to the next, as between two shots or where a loop begins anew."""
-    moved = demo if what == "object" else demo.pose.bones["root"]
-    moved.rotation_mode = "XYZ"
-    up = 2 if what == "object" else 1
-    for frame, place, turn in ((1, 0.0, 0.0), (14, 9.0, 2.0)):
-        moved.location.x, moved.rotation_euler[up] = place, turn
-        moved.keyframe_insert("location", frame=frame)
-        moved.keyframe_insert("rotation_euler", frame=frame)
-    for curve in actions.all_curves(demo.animation_data.action):
-        if what == "object" and "bones" not in curve.data_path or '"root"' in curve.data_path:
-            for key in curve.keyframe_points:
-                key.interpolation = "CONSTANT"
+    cut(demo, 14.0, what)
     capfd.readouterr()
     np.testing.assert_allclose(course(demo)[1], walking, rtol=5e-3, atol=0.1)
     told = capfd.readouterr()
     assert "The character jumps at frame 14, as at a cut" in told.out + told.err
+
+
+@pytest.mark.one_blender
+def test_a_cut_near_the_end_is_no_error(demo):
+    """Where the clip goes on for us after it, bones are expected as the turned object has them."""
+    cut(demo, 21.0)
+    for curve in actions.all_curves(demo.animation_data.action):
+        for modifier in list(curve.modifiers):
+            curve.modifiers.remove(modifier)
+    job = jobs.read(bpy.context, demo, named("shoulder_front"), Hit(18.0))
+    at = report.moments(job)
+    before, reaction = report.original(bpy.context, job, at), run(job.solve())
+    job.write(bpy.context, reaction)
+    told = report.measured(job, reaction, at, before, report.shown(bpy.context, job, at.all))
+    assert at.after[0] > job.source.until and max(told["peak_deg"].values()) > 10.0
+    assert told["return_error_deg"] < 0.01
+
+
+@pytest.mark.one_blender
+def test_who_is_knocked_out_after_a_cut_falls_where_he_is_then(demo):
+    """Not where he was before it, when another blow hit him."""
+    cut(demo, 14.0)
+    job = jobs.read(bpy.context, demo, named("shoulder_front"), Hit(8.0), further=((named("knock_out"), Hit(18.0)),))
+    seen, *simulated = (clip.world_position()[clip.frames == 18.0][0] for clip in (job.shown, job.clip, job.smooth))
+    assert np.abs(seen[:, 0] - 9.0).max() < 1.0
+    for places in simulated:
+        np.testing.assert_allclose(places, seen, atol=0.01)
 
 
 def rekeyed(bone, mode, prop):

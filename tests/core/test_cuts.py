@@ -7,7 +7,7 @@ from core.cuts import in_bones, spliced
 from core.rotation import angle, exp, multiply, rotate
 from core.skeleton import Clip
 
-FPS = 24.0
+FPS, SIZE = 24.0, 1.7
 FRAMES = np.unique(np.round(np.concatenate((np.arange(49.0), np.arange(0.0, 48.0, FPS / 60.0))), 6))
 UP, WAY = np.array([0.0, 0.0, 1.0]), np.array([7.0, -2.0, 1.0])
 
@@ -39,12 +39,12 @@ def test_what_was_cut_goes_on(way, frame):
     whole = np.ceil(frame)
     part = frame <= FRAMES if way == "held" else np.clip(FRAMES - whole + 1.0, 0.0, 1.0)
     shown, meant = cut(walk(), part.astype(float)), walk()
-    found, frames = spliced(shown, 0, 12.0 / FPS)
+    found, frames = spliced(shown, 0, SIZE, 12.0 / FPS)
     assert frames == [frame if way == "held" else whole]
     assert angle(found.object_rotation, meant.object_rotation).max() < 1e-7
     np.testing.assert_allclose(found.object_position, meant.object_position, atol=1e-12)
     np.testing.assert_array_equal(found.position, shown.position)
-    after, _ = spliced(shown, 0, 30.0 / FPS)
+    after, _ = spliced(shown, 0, SIZE, 30.0 / FPS)
     moved = cut(meant, np.ones(len(FRAMES)))
     assert angle(after.object_rotation, moved.object_rotation).max() < 1e-7
     np.testing.assert_allclose(after.object_position, moved.object_position, atol=1e-12)
@@ -53,7 +53,7 @@ def test_what_was_cut_goes_on(way, frame):
 def test_several():
     """Of two cuts, a second apart, each is taken out."""
     shown = cut(walk(), (FRAMES >= 10.0) + 1.0 * (FRAMES >= 34.0))
-    found, frames = spliced(shown, 0, 0.0)
+    found, frames = spliced(shown, 0, SIZE, 0.0)
     assert frames == [10.0, 34.0]
     np.testing.assert_allclose(found.object_position, walk().object_position, atol=1e-12)
 
@@ -67,7 +67,7 @@ def test_several():
 def test_motions(place):
     """What is quick, or goes in steps, is no cut."""
     clip = clip_of(place[:, None] * [0.0, 1.0, 0.0], exp(0.0 * FRAMES[:, None] * UP))
-    found, frames = spliced(clip, 0, 0.0)
+    found, frames = spliced(clip, 0, SIZE, 0.0)
     assert frames == []
     np.testing.assert_array_equal(found.object_position, clip.object_position)
 
@@ -80,12 +80,32 @@ def test_bones():
     position = np.stack((0.0 * shown.object_position, shown.object_position), axis=1)
     still = np.tile(turn, (len(FRAMES), 1)), np.tile(place, (len(FRAMES), 1))
     clip = Clip(FPS, FRAMES, rotation, position, *still, scale=-0.5)
-    found, frames = spliced(clip, 1, 0.0)
+    found, frames = spliced(clip, 1, SIZE, 0.0)
     assert frames == [20.0]
-    bones = in_bones(found, clip)
+    bones = in_bones(found, clip, SIZE)
     for name in ("object_rotation", "object_position"):
         np.testing.assert_array_equal(getattr(bones, name), getattr(clip, name))
     np.testing.assert_allclose(bones.position[:, 0], 0.0, atol=1e-12)
     np.testing.assert_allclose(bones.world_position()[:, 1], found.world_position()[:, 1], atol=1e-12)
     assert np.linalg.norm(np.diff(bones.position[:, 1], axis=0), axis=-1).max() < 2.0 / FPS
     assert np.linalg.norm(np.diff(clip.position[:, 1], axis=0), axis=-1).max() > 5.0
+
+
+@pytest.mark.parametrize("far", (0.0, 30.0))
+@pytest.mark.parametrize("jump", (0.37, 1.4))
+def test_all_that_hangs_on_a_body_goes_on_with_it(far, jump):
+    """Also a foot that swings on as a loop begins anew, so that it jumps less than the body, however small that jump
+    is, and however far off the root bone they all are."""
+    since = (FRAMES / FPS) % 1.0
+    way = far + jump * since
+    course = np.stack((0.0 * way, way, way, way + 0.6 * np.sin(2.0 * np.pi * since)), axis=-1)
+    position = course[..., None] * [0.0, 1.0, 0.0] + np.array([0.0, 1.0, 1.7, 0.1])[:, None] * UP
+    still = np.zeros((len(FRAMES), 5, 4)) + [1.0, 0.0, 0.0, 0.0]
+    clip = Clip(FPS, FRAMES, still[:, 1:], position, still[:, 0], np.zeros((len(FRAMES), 3)))
+    found, frames = spliced(clip, 1, SIZE, 0.0)
+    assert frames == [24.0, 48.0]
+    bones = in_bones(found, clip, SIZE)
+    np.testing.assert_array_equal(bones.position[:, 0], clip.position[:, 0])
+    own = clip.position - clip.position[:, 1:2]
+    np.testing.assert_allclose((bones.position - bones.position[:, 1:2])[:, 1:], own[:, 1:], atol=1e-12)
+    np.testing.assert_allclose(np.diff(bones.position[:, 1, 1]), jump * np.diff(FRAMES) / FPS, atol=1e-12)
