@@ -191,6 +191,9 @@ def _trunk(draft: Draft) -> None:
     """Spine, neck and head on the line from the pelvis up; roles off that line are taken back."""
     arms = draft.common([i for side in "LR" for i in (draft.find("clavicle", side) or draft.find("upper_arm", side))])
     pelvis = next(iter(draft.find("pelvis")), -1)
+    for i in draft.find("head")[::-1]:
+        if any(draft.role[j] == "head" for j in draft.above[i][1:]):
+            draft.role[i] = ""  # a part of it, such as a half of the skull
     if not draft.find("head"):
         beyond = [i for i in draft.find("spine") + draft.find("neck") if arms in draft.above[i][1:]]
         if beyond:

@@ -156,6 +156,15 @@ def test_legs_on_the_lowest_spine_bone_belong_to_the_pelvis():
     assert named_roles(skeleton, anatomy)["pelvis"] == "pelvis"
 
 
+def test_halves_of_a_skull_are_parts_of_the_head():
+    """Rigify's bird has such bones; none of its own is moved by a control."""
+    skeleton = build(**{"skull.L": ("head", (0.01, 0, 1.7), (0.05, 0, 1.75))})
+    anatomy = analyse(skeleton)
+    assert named_roles(skeleton, anatomy) == {**EXPECTED, "skull.L": "", "skull.R": ""}
+    assert parent_name(skeleton, anatomy, "skull.R") == "head"
+    assert analyse(skeleton, {"skull.L": "head"}).role[skeleton.index("skull.L")] == "head"
+
+
 def test_overrides_are_stronger():
     skeleton = build()
     anatomy = analyse(skeleton, {"toe.L": "helper", "neck": "spine"})
