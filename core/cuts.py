@@ -10,6 +10,7 @@ from .skeleton import Clip
 
 FAST = 12.0, 40.0  # [sizes of the figure/s, rad/s] that no body is moved and turned by at least within a frame
 FRAME = 1.0 + 1e-4  # [frames] a cut takes at most
+LEAST = 0.008  # [s] that it would take at these speeds: a nudge, or round-off between moments all but the same, is none
 ALONE = 0.5  # [s] without another as large: else they are steps of one motion
 ALIKE = 0.25  # part of a jump that another as large has
 UP = np.array([1.0, 0.0, 0.0, 1.0])  # what of a quaternion turns about the vertical
@@ -84,6 +85,6 @@ def _cuts(clip: Clip, q: Array, p: Array) -> list[tuple[int, int]]:
     out = []
     for (first, last), size, start in zip(runs, sizes, since, strict=True):
         alike = (np.abs(since - start) < ALONE) & (sizes > ALIKE * size)  # itself is one
-        if clip.frames[last] - clip.frames[first] <= FRAME and alike.sum() == 1:
+        if size > LEAST and clip.frames[last] - clip.frames[first] <= FRAME and alike.sum() == 1:
             out.append((first, last))
     return out

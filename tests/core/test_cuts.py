@@ -72,6 +72,14 @@ def test_motions(place):
     np.testing.assert_array_equal(found.object_position, clip.object_position)
 
 
+def test_moments_all_but_the_same():
+    """A hit's frame of many digits beside the sample there: a place 1e-6 m on, as Blender rounds, is no jump."""
+    frames = np.sort(np.append(FRAMES, 25.6 + 3e-7))
+    still = np.zeros((len(frames), 3, 4)) + [1.0, 0.0, 0.0, 0.0]
+    place = (frames * 5.0 / FPS + 1e-6 * (frames > 25.6))[:, None] * [0.0, 1.0, 0.0]
+    assert spliced(Clip(FPS, frames, still[:, 1:], 0.0 * still[:, 1:, 1:], still[:, 0], place), 0, SIZE, 0.0)[1] == []
+
+
 def test_bones():
     """Where bones jump and their object doesn't, they are what goes on; a bone above them stays."""
     shown = cut(walk(), 1.0 * (FRAMES >= 20.0))
