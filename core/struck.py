@@ -28,7 +28,6 @@ YIELDS_AFTER, YIELDS = 0.04, 0.18  # [s] from a blow until its leg begins to giv
 SOONER = 2.0  # times as fast does tone come back on which a leg lands
 BRACED = 120.0  # [N s] from which on a blow braces the leg along which it goes, so that it folds no more easily
 DRAWN, DRAWS = np.radians(20.0), 0.12  # that the knee of a thigh struck in the air bends farther, and [s] in which
-EASED = 0.4  # part of a shin's blow for which its foot is led the less: chosen
 TAKE, READY = 0.5, 0.2  # [s] in which a foot finds back to its place before it lands, and all feet in flight
 
 
@@ -86,7 +85,8 @@ def _strike(
         met = strong * _met(found, blow, k, i)
         out.draws[:, i] = np.maximum(out.draws[:, i], met * _drawn(found, since - (off - k) * h, lands))
     if not found.flies[k]:
-        free = _eased(found, blow, k, i, _freed(found, since, blow.start, _ready(found, blow, off, i)))
+        ready = _ready(found, blow, off, i)
+        free = _freed(found, since, _led_from(blow, limb, ready), ready)
         out.hold[:, i] *= 1.0 - lever * (1.0 - np.maximum(free, held))
     return []
 
@@ -107,13 +107,12 @@ def _met(found: Stance, blow: Blow, k: int, leg: int) -> float:
     return max(float(found.folding[k, leg] @ blow.direction), 0.0)
 
 
-def _eased(found: Stance, blow: Blow, k: int, leg: int, hold: Array) -> Array:
-    """(K,) how firmly a foot is held, `hold` (K,), whose leg is struck at sample k: below the knee the less, by the
-    square of the part of the blow's energy that bends or stretches it.  Led, a shin would hardly go."""
-    if blow.struck == found.limbs[leg].upper:
-        return hold
-    across = float(found.folding[k, leg] @ blow.direction) ** 4
-    return np.asarray(hold * (1.0 - EASED * across * (1.0 - hold)) ** 2)
+def _led_from(blow: Blow, limb: Limb, ready: float) -> float:
+    """[s] when a foot in the air begins to be led to its place, where it is at `ready`: after a blow below the knee
+    that lasts, as if all of it came in the middle, and at the latest when half the time is left.  Led against what
+    still pushes it, a shin would hardly go."""
+    waits = min(blow.lasting, 0.5 * max(ready - blow.start, 0.0))
+    return blow.start + (0.0 if blow.struck == limb.upper else waits)
 
 
 def _drawn(found: Stance, since: Array, lands: int) -> Array:

@@ -1,9 +1,11 @@
 """Legs that are struck below the knee in the air: drawn up over what they meet, and led the less."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from core import stance, struck
+from core import stance
 from core.react import Hit
 
 from .figures import build
@@ -16,9 +18,9 @@ def skeleton():
     return build(skin=True)
 
 
-def struck_there(skeleton, bone, cosine):
+def struck_there(skeleton, bone, cosine, passed=10):
     """(clip, its stance, right leg, sample, Hit) of a blow in the air, so far towards where the knee folds."""
-    clip, found, leg, k = in_the_air(skeleton, 10)
+    clip, found, leg, k = in_the_air(skeleton, passed)
     back = found.folding[k, leg]
     aside = np.cross(back, found.ankle[k, leg] - found.hip[k, leg])
     way = cosine * back + np.sqrt(1.0 - cosine**2) * aside / np.linalg.norm(aside)
@@ -49,15 +51,21 @@ def test_a_knee_is_drawn_up_over_what_comes_from_before(skeleton, bone, cosine):
     assert not plan.draws[:, 1 - leg].any()
 
 
-@pytest.mark.parametrize(("bone", "cosine"), [("shin.R", 1.0), ("shin.R", -1.0), ("foot.R", 0.8), ("thigh.R", 1.0)])
-def test_a_foot_is_led_the_less_whose_shin_is_struck_where_it_bends(skeleton, monkeypatch, bone, cosine):
-    """Both ways alike, by the square of that part of the blow's energy; what strikes the thigh changes nothing.  It is
-    in its place as it lands."""
-    clip, found, leg, k, hit = struck_there(skeleton, bone, cosine)
-    hold = hit_on(skeleton, "leg_front", clip=clip, hit=hit).footing.plan.hold
-    monkeypatch.setattr(struck, "EASED", 0.0)
-    bare = hit_on(skeleton, "leg_front", clip=clip, hit=hit).footing.plan.hold
-    left = 1.0 if bone == "thigh.R" else (1.0 - 0.4 * cosine**4 * (1.0 - bare[:, leg])) ** 2
-    np.testing.assert_allclose(hold[:, leg], left * bare[:, leg], atol=1e-9)
-    np.testing.assert_array_equal(hold[:, 1 - leg], bare[:, 1 - leg])
-    assert hold[found.lands(k, leg), leg] == 1.0 and bare.min() < 0.1
+@pytest.mark.parametrize(("bone", "contact"), [("shin.R", 0.02), ("shin.R", 0.15), ("foot.R", 0.1), ("thigh.R", 0.15)])
+def test_a_foot_is_not_led_against_what_pushes_its_shin(skeleton, bone, contact):
+    """It begins to be at half of the contact, but for what is over at once or strikes the thigh, and is in its place as
+    it lands."""
+    clip, found, leg, k, hit = struck_there(skeleton, bone, 1.0, passed=20)
+    hold = hit_on(skeleton, "leg_front", clip=clip, hit=replace(hit, contact=contact)).footing.plan.hold[:, leg]
+    start, lands = float(found.times[k]), float(found.times[found.lands(k, leg)])
+    begins = start + (0.0 if bone == "thigh.R" else 0.5 * max(contact - 0.03, 0.0))
+    x = np.clip((found.times[k:] - begins) / (lands - begins), 0.0, 1.0)
+    np.testing.assert_allclose(hold[k:], x**2 * (3.0 - 2.0 * x), atol=1e-9)
+
+
+def test_a_foot_that_is_pushed_until_it_lands_finds_its_place_in_half_that_time(skeleton):
+    """Whatever still pushes it then."""
+    clip, found, leg, k, hit = struck_there(skeleton, "shin.R", 1.0, passed=35)
+    assert found.lands(k, leg) == k + 6
+    hold = hit_on(skeleton, "leg_front", clip=clip, hit=replace(hit, contact=0.3)).footing.plan.hold[:, leg]
+    np.testing.assert_allclose(hold[k : k + 7], [0.0, 0.0, 0.0, 0.0, 7.0 / 27.0, 20.0 / 27.0, 1.0], atol=1e-6)

@@ -21,10 +21,11 @@ def skeleton():
 
 
 def along(found, leg, k, part):
-    """(3,) unit direction of which so much of the energy goes along a leg, (3,) one across it and its knee's bend."""
+    """(3,) unit direction of which so much of the energy goes along a leg, (3,) one across it."""
     line = found.ankle[k, leg] - found.hip[k, leg]
     line /= np.linalg.norm(line)
-    across = np.cross(line, found.folding[k, leg])
+    across = np.cross(line, [1.0, 0.0, 0.0])
+    across /= np.linalg.norm(across)
     return np.sqrt(part) * line + np.sqrt(1.0 - part) * across, across
 
 
