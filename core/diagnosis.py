@@ -11,7 +11,7 @@ from .forces import Force
 from .model import Model
 from .reference import Reference
 from .rotation import Array
-from .simulate import Forward, Run, moment
+from .simulate import Forward, Run, moment, spin
 from .stage import Stage
 
 
@@ -64,8 +64,13 @@ def diagnose(
         force.add(load, now)
         parts.append(answer(replace(still, force=load.force - before, wrench=load.wrench - wrench)) - motion)
     parts.append(answer(replace(still, weighs=whole.weighs)) - motion)
+    motion = motion + whole.prescribed
+    step = motion + np.sum(parts, axis=0)
+    spun = step.copy()
+    spin(model, now, spun, step - now.a_clip)
+    motion = motion + (spun - step)
     names = [type(force).__name__ for force in forces]
-    return Diagnosis((*names, "gravity", "motion"), model.names, np.stack((*parts, motion + whole.prescribed)))
+    return Diagnosis((*names, "gravity", "motion"), model.names, np.stack((*parts, motion)))
 
 
 @dataclass(eq=False)

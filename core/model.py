@@ -24,7 +24,7 @@ from .levels import build as levels
 from .limbs import Limbs, entries
 from .limbs import build as limbs
 from .rotation import Array, to_matrix
-from .soundness import check_joints, check_masses
+from .soundness import check_joints, check_masses, unit
 from .spatial import apply, apply_T
 
 BY_LEVEL = 500_000  # products in a sum along the tree, from where on additions level by level are quicker
@@ -36,29 +36,20 @@ FREE: Array = np.eye(6)
 
 def revolute(axis: Sequence[float] | Array) -> Array:
     """Motion subspace (1, 6) of a hinge about an axis (3,) through the body's origin, body frame."""
-    return np.concatenate((_unit(axis), np.zeros(3)))[None]
+    return np.concatenate((unit(axis), np.zeros(3)))[None]
 
 
 def prismatic(axis: Sequence[float] | Array) -> Array:
     """Motion subspace (1, 6) of a slider along an axis (3,), body frame."""
-    return np.concatenate((np.zeros(3), _unit(axis)))[None]
+    return np.concatenate((np.zeros(3), unit(axis)))[None]
 
 
 def planar(normal: Sequence[float] | Array) -> Array:
     """Motion subspace (3, 6) of a body that turns about a normal (3,) and slides square to it, body frame."""
-    n = _unit(normal)
+    n = unit(normal)
     side = np.cross(n, np.eye(3)[np.argmin(np.abs(n))])
     side = side / np.linalg.norm(side)
     return np.concatenate((revolute(n), prismatic(side), prismatic(np.cross(n, side))))
-
-
-def _unit(axis: Sequence[float] | Array) -> Array:
-    vector = np.asarray(axis, dtype=np.float64)
-    largest = np.abs(vector).max(initial=0.0)
-    if vector.shape != (3,) or not 0.0 < largest < np.inf:
-        raise ValueError(f"A joint's axis: expected (3,) finite numbers, not all zero, got {vector.tolist()}")
-    vector = np.ldexp(vector, -int(np.frexp(largest)[1]))  # neither overflows nor vanishes as it is squared
-    return np.asarray(vector / np.linalg.norm(vector))
 
 
 @dataclass(eq=False)  # not frozen: one is made in every sub-step, see `forces.step.Step`
@@ -172,6 +163,11 @@ class Model:
         """From the first to the last of the bodies whose joints may travel, mostly one: the base."""
         bodies = np.flatnonzero([np.any(joint[:, 3:]) for joint in self.joints])
         return slice(int(bodies[0]), int(bodies[-1]) + 1) if len(bodies) else slice(0)
+
+    @cached_property
+    def free(self) -> np.ndarray:
+        """Bodies whose joints leave all open, mostly one: the base."""
+        return np.flatnonzero([len(joint) == 6 for joint in self.joints])
 
     @cached_property
     def width(self) -> int:

@@ -125,10 +125,13 @@ def twist_between(q0: Array, p0: Array, q1: Array, p1: Array, h: float | Array) 
     """
     back = conjugate(q0)
     turn, way = log(multiply(back, q1)), rotate(back, p1 - p0)
-    half = 0.5 * turn
+    return np.concatenate((turn, untwisted(0.5 * turn, way)), axis=-1) / h
+
+
+def untwisted(half: Array, way: Array) -> Array:
+    """(1 + [half]x)^-1 way of vectors (..., 3)."""
     square, share = (dot(half, x)[..., None] for x in (half, way))
-    straight = (way - cross(half, way) + share * half) / (1.0 + square)  # (1 + [half]x)^-1 way
-    return np.concatenate((turn, straight), axis=-1) / h
+    return np.asarray((way - cross(half, way) + share * half) / (1.0 + square))
 
 
 def advance(state: State, twist: Array, h: float) -> tuple[Array, Array]:

@@ -14,6 +14,16 @@ UNIT = 1e-6  # by which the square of a unit quaternion's length may be off
 ROUND = 1e-9  # relative: what rounding may leave of symmetry and of zero
 
 
+def unit(axis: Sequence[float] | Array) -> Array:
+    """(3,) the direction of a joint's axis of any length, ValueError for what has none."""
+    vector = np.asarray(axis, dtype=np.float64)
+    largest = np.abs(vector).max(initial=0.0)
+    if vector.shape != (3,) or not 0.0 < largest < np.inf:
+        raise ValueError(f"A joint's axis: expected (3,) finite numbers, not all zero, got {vector.tolist()}")
+    vector = np.ldexp(vector, -int(np.frexp(largest)[1]))  # neither overflows nor vanishes as it is squared
+    return np.asarray(vector / np.linalg.norm(vector))
+
+
 def check_joints(names: Sequence[str], joints: Sequence[Array]) -> None:
     """Refuse with a ValueError what is no motion subspace (d, 6)."""
     for name, joint in {id(joint): (name, joint) for name, joint in zip(names, joints, strict=True)}.values():

@@ -90,6 +90,18 @@ def test_a_bar_swings_by_each_law_as_its_equation_of_motion_says(force, torque, 
     assert orders(errors)[-1] > order - 0.3
 
 
+def test_a_ball_that_rolls_goes_on_rolling():
+    """In long steps, a quarter of a radian each, as fast as it must and not faster (it had gained 7 % a second)."""
+    h, radius = 1 / 60, 0.1
+    ball = one_body(FREE, mass=2.0, about=(0.4 * 2.0 * radius**2,) * 3)
+    floor = Ground(ALONE, np.zeros((1, 3)), np.array([radius]), static=0.3, kinetic=0.3)
+    at = State(exp(np.zeros((1, 3))), np.array([[0, 0, radius]]), np.array([[0, 14.0, 0, 1.4, 0, 0]]))
+    runs = simulate(ball, standing(ball, 240, h), [Contacts([floor])], GRAVITY, Run(0, at))
+    speed = np.diff([run.state.position[0, 0] for run in runs]) / h
+    np.testing.assert_allclose(speed[10:], 1.4, rtol=0.015)
+    np.testing.assert_allclose(speed[10:], speed[-1], rtol=2e-3)
+
+
 @pytest.mark.parametrize("friction", [0.3, 0.7])
 def test_a_ball_that_slides_comes_to_roll(friction):
     """It is slowed by mu g, spun up by 5/2 mu g / r, and rolls from 2 v / 7 mu g on at five sevenths of its speed."""
@@ -106,3 +118,17 @@ def test_a_ball_that_slides_comes_to_roll(friction):
     slips = np.flatnonzero(V[:, 3] - radius * V[:, 1] > 1e-3)[-1]
     assert slips * h == pytest.approx(rolls, abs=2 * h)
     np.testing.assert_allclose(V[-1, [3, 1]], [5 / 7 * speed, 5 / 7 * speed / radius], rtol=1e-3)
+
+
+@pytest.mark.parametrize("h", [1 / 60, 1 / 120])
+@pytest.mark.parametrize("spin", [6.0, 30.0])
+@pytest.mark.parametrize("batch", [(), (3,)], ids=["one", "batch"])
+def test_a_body_that_spins_in_free_flight_goes_on_as_fast(h, spin, batch):
+    """Two seconds of up to half a radian a step: it had gained 27 times its speed."""
+    body = one_body(FREE, mass=2.0, about=(0.01, 0.02, 0.01))
+    start = State(exp(np.zeros((1, 3))), np.zeros((1, 3)), np.array([[0, spin, 0, 1.0, 0.5, 0]]))
+    start = State(*(np.broadcast_to(x, batch + x.shape) for x in vars(start).values()))
+    runs = list(simulate(body, standing(body, round(2.0 / h), h), [], NONE, Run(0, start)))
+    speed = np.linalg.norm(np.diff([run.state.position[..., 0, :] for run in runs], axis=0) / h, axis=-1)
+    np.testing.assert_allclose(speed, np.broadcast_to(speed[0], speed.shape), rtol=1e-5 if spin * h > 0.06 else 1e-3)
+    assert speed[0] == pytest.approx(np.sqrt(1.25), rel=0.3 * (spin * h) ** 2)
