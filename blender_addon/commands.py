@@ -263,7 +263,7 @@ def preview(done, path):
     frames = _moments(done.reaction, job.clip.fps, float(math.ceil(min(job.source.start, hit))), end)
     rows = [("original", lambda: _mute(done, True)), ("reaction", lambda: _mute(done, False))]
     hits = [
-        (blow.start * job.clip.fps, tuple(report.struck_point(job, blow)), tuple(blow.direction))
+        (blow.start * job.clip.fps, tuple(report.struck_point(job, blow)), tuple(job.seen(blow).direction))
         for blow in done.reaction.blows
     ]
     with importing.quiet():

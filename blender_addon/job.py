@@ -6,7 +6,7 @@
 The job keeps names and arrays, never bpy references: it survives undo and modal steps.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from ..core import casting
 from ..core.actor import Actor
 from ..core.anatomy import Anatomy
-from ..core.blows import lasts
+from ..core.blows import Blow, lasts
 from ..core.bodies import HEIGHT, measure
 from ..core.fall import fall
 from ..core.handover import hand_over, longest
@@ -40,13 +40,13 @@ LEAD = 0.3  # [s] of the clip that are read before a hit, where it has them: the
 class Job:
     """Everything a reaction needs, read from the scene.
 
-    shown, channels: at all T moments read. clip: the same where its body goes on as it jumps, as at a cut. keyed: (T,)
-    bool, frames that get keys. timed: (T,) bool, the even samples that the simulation sees; smooth: the clip at these,
-    as it is simulated on. hits: in the order given. settings: bone name -> fields of `BoneSetting`. plays: what happens
-    where the clip is shorter than the reaction: "" | "plays on" | "repeated" | "held". continuation: channels of frames
-    that we must add to the clip. body: what is simulated; clips are of its bones, channels of all. posed: where
-    controls move it, their values. then: the actions of which one takes over, in how many seconds; None = none. played:
-    what they do, on controls.
+    shown, channels: at all T moments read. clip: as shown, but it goes on where the body jumps, as at a cut, until that
+    stays. keyed: (T,) bool, frames that get keys. timed: (T,) bool, the even samples that the simulation sees; smooth:
+    the clip at these, as it is simulated on. hits: in the order given, as they come on the clip. settings: bone name ->
+    fields of `BoneSetting`. plays: where the clip is shorter than the reaction: "" | "plays on" | "repeated" | "held".
+    continuation: channels of frames that we must add to it. body: what is simulated; clips are of its bones, channels
+    of all. posed: where controls move it, their values. then: actions of which one takes over, in how many seconds;
+    None = none. played: what they do, on controls.
     """
 
     armature: str
@@ -124,6 +124,10 @@ class Job:
         """(K,) frames that get keys."""
         return self.clip.frames[self.keyed]
 
+    def seen(self, blow: Blow) -> Hit:
+        """The hit of a blow as Blender shows it, with the direction from which it came."""
+        return clips.carried(replace(blow.hit, direction=blow.direction), self.clip, self.shown)
+
     def write(self, context, reaction: Reaction, *, name="", blend="COMBINE", key_tolerance=0.0, over="") -> str:
         """Bake the reaction to its own NLA layer; its name.
 
@@ -175,7 +179,7 @@ def _keep(record, job: Job, reaction: Reaction) -> None:
             "frame": round(blow.start * job.clip.fps, 4),
             "bone": job.actor.names[blow.struck],
             "point": (blow.point / job.actor.masses.scale).round(6).tolist(),
-            "direction": blow.direction.round(6).tolist(),
+            "direction": job.seen(blow).direction.round(6).tolist(),
             "impulse": round(float(np.linalg.norm(given)), 4),
         }
         for blow, given in zip(reaction.blows, reaction.given, strict=True)
@@ -207,12 +211,12 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
     hits = ((situation, hit or Hit(default_frame(found))), *further)
     keys, even = _moments(hits, timing.rate(context.scene), source.begins(armature, found))
     falls = any(situation.falls for situation, _ in hits)
+    since = min([hit.frame for one, hit in hits if one.falls] or [keys[-1 if then else 0]])
     then, played, later = _followed_by(context, armature, body, keys[-1], falls, then)
     keys = np.unique(np.concatenate((keys, later, _carried_on(context, armature, found, keys[-1], hits, then))))
     shown, channels, plays, continuation = yield from _clip(context, armature, body, keys, even, found, falls)
     timed = np.isin(shown.frames, even)
-    spliced, smooth = clips.simulated(shown, body, _stands(hits) / shown.fps, timed)
-    clip = shown if falls or then is not None else spliced  # who stays is where he is, wherever the clip goes
+    clip, smooth = clips.simulated(shown, body, timed, since / shown.fps, stays=falls or then is not None)
     actor, doubts = _actor(context, armature, body, clip, situation, settings, height)
     return Job(
         armature=armature.name,
@@ -223,7 +227,7 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
         channels=channels,
         keyed=np.isin(shown.frames, keys),
         timed=timed,
-        hits=hits,
+        hits=tuple((one, clips.carried(hit, shown, clip)) for one, hit in hits),
         settings=settings,
         body=body,
         source=found,
@@ -233,11 +237,6 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
         then=then,
         played=played,
     )
-
-
-def _stands(hits):
-    """The frame at which a body is simulated where it is: as it is knocked out, for there it stays, or first hit."""
-    return min([hit.frame for situation, hit in hits if situation.falls] or [hit.frame for _, hit in hits])
 
 
 def _stretched(armature, body, channels):

@@ -172,22 +172,23 @@ def struck_point(job, blow):
     bone = int(job.actor.order[blow.struck])
     now = int(np.argmin(np.abs(job.clip.times - blow.start)))
     inside = rotate(job.shown.world_rotation()[now, bone], blow.point)
-    surface = inside - job.actor.masses.radius[bone] * blow.direction
+    surface = inside - job.actor.masses.radius[bone] * job.seen(blow).direction
     return job.shown.world_position()[now, bone] + surface * abs(job.clip.scale) / job.actor.masses.scale
 
 
 def _hit(job, blow, given):
     """One hit as it landed; impulse: what the body got of it [N s], signed along the direction."""
+    seen = job.seen(blow)
     about = {"angular": round(blow.angular, 6)} if blow.hit.angular else {}
-    about |= {"origin": [round(float(x), 6) for x in blow.hit.origin]} if blow.origin is not None else {}
+    about |= {"origin": [round(float(x), 6) for x in seen.origin]} if blow.origin is not None else {}
     about |= {"striker": list(blow.hit.striker)} if blow.hit.striker is not None else {}
-    about |= {"ground": round(blow.hit.ground, 6)} if blow.hit.ground is not None else {}
+    about |= {"ground": round(seen.ground, 6)} if seen.ground is not None else {}
     size = float(np.linalg.norm(given))
     return {
         "situation": blow.situation.name,
         "frame": round(blow.start * job.clip.fps, 6),
         "bone": job.actor.names[blow.struck],
-        "direction": [round(float(x), 6) for x in blow.direction],
+        "direction": [round(float(x), 6) for x in seen.direction],
         "impulse": round(-size if float(given @ blow.direction) < 0.0 else size, 6),
         "contact_s": blow.contact,
         "gain": blow.gain,

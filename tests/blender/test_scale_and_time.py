@@ -10,6 +10,7 @@ from bl_ext.user_default.parametric_dynamics.blender_addon import actions, repor
 from bl_ext.user_default.parametric_dynamics.blender_addon import job as jobs
 from bl_ext.user_default.parametric_dynamics.core.progress import run
 from bl_ext.user_default.parametric_dynamics.core.react import Hit
+from bl_ext.user_default.parametric_dynamics.core.rotation import exp, rotate
 from bl_ext.user_default.parametric_dynamics.core.situation import named
 
 from .interface_tools import OPS
@@ -262,10 +263,27 @@ def test_who_is_knocked_out_after_a_cut_falls_where_he_is_then(demo):
     """Not where he was before it, when another blow hit him."""
     cut(demo, 14.0)
     job = jobs.read(bpy.context, demo, named("shoulder_front"), Hit(8.0), further=((named("knock_out"), Hit(18.0)),))
-    seen, *simulated = (clip.world_position()[clip.frames == 18.0][0] for clip in (job.shown, job.clip, job.smooth))
+    seen, *simulated = (clip.world_position()[clip.frames >= 18.0][0] for clip in (job.shown, job.clip, job.smooth))
     assert np.abs(seen[:, 0] - 9.0).max() < 1.0
     for places in simulated:
         np.testing.assert_allclose(places, seen, atol=0.01)
+    goes_on = np.linalg.norm(np.diff(job.clip.world_position(), axis=0), axis=-1)
+    assert goes_on[job.clip.frames[1:] <= 19.0].max() < 0.2
+
+
+@pytest.mark.one_blender
+def test_a_blow_after_a_cut_comes_from_where_it_is_told(demo):
+    """It strikes the body as it stands then, and is shown there."""
+    cut(demo, 14.0)
+    way, later = np.array([0.6, 0.0, 0.8]), ((named("chest_front"), Hit(18.0, direction=[0.6, 0.0, 0.8])),)
+    job = jobs.read(bpy.context, demo, named("shoulder_front"), Hit(8.0), further=later)
+    reaction = run(job.solve())
+    first, last = reaction.blows
+    after = exp(np.array([0.0, 0.0, 2.0]))
+    np.testing.assert_allclose(rotate(after, last.direction), way, atol=5e-3)  # the pelvis turns in that frame, too
+    np.testing.assert_allclose(job.seen(last).direction, way, atol=1e-4)
+    np.testing.assert_array_equal(job.seen(first).direction, first.direction)
+    assert [round(report.struck_point(job, blow)[0]) for blow in (first, last)] == [0, 9]
 
 
 def rekeyed(bone, mode, prop):
