@@ -1,4 +1,4 @@
-"""Rigs and their clips around a hit, read with the add-on and kept as plain arrays; runs in a bpy environment.
+"""Rigs and their clips around a hit, as they are simulated on, read with the add-on and kept as plain arrays; runs in a bpy environment.
 
 ENVS/bpy-4.5/bin/python -m tools.quality.moments DATA_FOLDER OUT_FOLDER RIG...    writes OUT_FOLDER/RIG.npz
 """
@@ -56,7 +56,7 @@ def main(data, out, rigs):
     jobs, situations = ours("blender_addon.job"), ours("core.situation")
     for rig in rigs:
         job = jobs.read(bpy.context, opened(ours, data, rig), situations.named(SITUATION))
-        np.savez_compressed(out / (rig + ".npz"), **_arrays(job, jobs.pick(job.clip, job.timed)))
+        np.savez_compressed(out / (rig + ".npz"), **_arrays(job, job.smooth))
     installed.leave(0)
 
 
