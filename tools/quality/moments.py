@@ -1,4 +1,4 @@
-"""Rigs and their clips around a hit, as they are simulated on, read with the add-on and kept as plain arrays; runs in a bpy environment.
+"""Rigs and their clips around a hit, as simulated on, read with the add-on and kept as arrays; runs in a bpy env.
 
 ENVS/bpy-4.5/bin/python -m tools.quality.moments DATA_FOLDER OUT_FOLDER RIG...    writes OUT_FOLDER/RIG.npz
 """
