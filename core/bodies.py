@@ -16,7 +16,7 @@ HEIGHT = 1.75  # [m] of the canonical figure
 MASS = 75.0  # [kg]
 DENSITY = 1000.0  # [kg/m^3] where a radius is found from a mass
 
-# No segment departs by more than this factor from a human's or a dog's part of body mass (cartoon heads may).
+# No segment departs by more than this factor from a human's or a dog's part of body mass.
 DEPARTURE = 3.0
 # Every principal inertia is at least this part of the mean principal inertia of the body that carries it ...
 INERTIA_FLOOR = 0.01
@@ -63,7 +63,7 @@ def measure(skeleton: Skeleton, anatomy: Anatomy, mass: Mapping[str, float] | No
     axis = segments.ends(skeleton, anatomy, carry, com / scale) * scale  # rig units -> m
     length = np.linalg.norm(axis, axis=1)
     usual = segments.fractions(anatomy, carry, length)
-    volume[segments.beneath(anatomy)] = 0.0
+    volume[segments.of_biped(anatomy, segments.BENEATH)] = 0.0
     solid = carry & (volume > 0.0)
     kilograms = _masses(anatomy, carry, solid, volume, usual, length)
     radius = _radii(kilograms, length, near, axis)
@@ -142,7 +142,7 @@ def _masses(
         part = np.where(solid, volume, 0.0)
         part = part / part.sum() * usual[solid].sum() if solid.any() else part
         part = np.where(solid, part, np.where(ratio > 0.0, usual / DEPARTURE, usual))
-        departs = np.where(segments.beneath(anatomy), 1.0, DEPARTURE)
+        departs = np.where(segments.of_biped(anatomy, segments.HUMAN), 1.0, DEPARTURE)
         for _ in range(8):
             part = np.clip(part, usual / departs, usual * departs)
             part /= part.sum()

@@ -46,6 +46,10 @@ SMALL = {"finger": ("hand", 0.4), "toe": ("foot", 0.2), "hip": ("pelvis", 0.25),
 # turning about the breast bone as in the shoulder model: its blade hangs at the outer end.
 CENTRE = {"clavicle": 0.68, "upper_arm": 0.577, "forearm": 0.457, "thigh": 0.41, "shin": 0.446, "foot": 0.44,
           "head": 0.5}  # fmt: skip
+# What moves beneath a biped's skin: that of the trunk says nothing of a shoulder girdle.
+BENEATH = ("clavicle",)
+# What weighs as much as a human's, whatever its skin holds: heads are drawn big for faces, and wear hair and helmets.
+HUMAN = ("head", *BENEATH)
 # Lengths as parts of height where neither child nor tail tells (Drillis and Contini 1966), [1].
 LENGTH = {"head": 0.13, "hand": 0.1, "foot": 0.12, "toe": 0.04, "finger": 0.03, "shin": 0.246, "forearm": 0.146,
           "neck": 0.05, "spine": 0.1, "pelvis": 0.08, "tail": 0.1, "clavicle": 0.1, "thigh": 0.245,
@@ -72,10 +76,9 @@ def carriers(anatomy: Anatomy, skinned: Array) -> np.ndarray:
     return carry if carry.any() else np.ones(len(names), dtype=bool)
 
 
-def beneath(anatomy: Anatomy) -> np.ndarray:
-    """(n,) bool: a biped's shoulder girdle, which moves beneath the trunk's skin: what of that follows it says nothing
-    of its mass."""
-    return np.array([anatomy.kind == "biped" and base_role(role) == "clavicle" for role in anatomy.role], dtype=bool)
+def of_biped(anatomy: Anatomy, names: tuple[str, ...]) -> np.ndarray:
+    """(n,) bool: a biped's bodies of these roles, whatever side."""
+    return np.array([anatomy.kind == "biped" and base_role(role) in names for role in anatomy.role], dtype=bool)
 
 
 def homes(anatomy: Anatomy, carry: np.ndarray) -> np.ndarray:

@@ -21,6 +21,9 @@ from .topology import ARM
 
 # Joints between the trunk and a body, along the limbs.
 LEVEL = {"forearm": 1, "hand": 2, "finger": 3, "shin": 1, "foot": 2, "toe": 3, "ear": 1}
+# Upright, heads are held as elbows are, by 2.3 Hz and well damped: people's swing at 2.1 Hz without reflexes, and
+# hardly at all, at 2.9, with them (Peng, Hain and Peterson 1996).
+UPRIGHT = {"neck": 1, "head": 1}
 ROWS = ("neck", "tail", "ear")
 LIGHT = ("head", *ARM)  # what bears nothing, where no limb of it stands
 SWING = 0.08  # [s] over which the torque of a swing counts: what is shorter is a jolt or noise
@@ -56,7 +59,8 @@ def muscles(
     than muscles do, and a light hand whips on a wrist that is loose, and trembles on one that swings.  n springs in a
     row give way n times as far: a neck or tail is as firm in all as if it were one bone, however many its rig has.
     """
-    taut = situation.taper ** np.array([float(LEVEL.get(base_role(role), 0)) for role in actor.roles])
+    level = LEVEL | UPRIGHT if actor.anatomy.kind == "biped" else LEVEL
+    taut = situation.taper ** np.array([float(level.get(base_role(role), 0)) for role in actor.roles])
     firm = np.sqrt(in_a_row(actor.roles))
     every, count = since[:, None], (len(since), len(taut))
     f = curve.over(situation.frequency, every) * np.maximum(taut * firm, tense) * np.ones(count)

@@ -200,7 +200,7 @@ TIGHT, CUT = ("neck", "head", "spine.03"), "upper_arm.L"  # the walk keeps to th
 
 def struck(armature):
     """(job, worst difference [deg] of what Blender shows from what was simulated) of a heavy blow, applied."""
-    situation = named("chest_back").with_changes(**SHORT)
+    situation = named("chest_back").with_changes(**SHORT, taper=1.0)  # a neck as loose as its trunk
     job = jobs.read(bpy.context, armature, situation, jobs.Hit(8.0, impulse=75.0))
     reaction = run(job.solve())
     job.write(bpy.context, reaction)
@@ -263,13 +263,13 @@ def cut(armature, constraint):
 
 def test_a_reaction_is_stale_when_a_limit_has_changed(hit):
     assert "UPDATE" not in cures(hit)
-    constraint = limit(hit.pose.bones["head"], 4.0)
+    constraint = limit(hit.pose.bones["head"], 3.0)
     bpy.context.view_layer.update()
     assert "UPDATE" in cures(hit)
     assert cut(hit, constraint) > 5.0
     assert OPS.update_reaction() == {"FINISHED"} and "UPDATE" not in cures(hit)
     assert cut(hit, constraint) < GRAIN  # what was simulated is what Blender shows
-    assert np.abs(angles(hit, ("head",))).max() > 3.5  # and leans on the limit
+    assert np.abs(angles(hit, ("head",))).max() > 2.6  # and leans on the limit
     constraint.max_x = 0.2
     bpy.context.view_layer.update()
     assert "UPDATE" in cures(hit)

@@ -47,7 +47,7 @@ class TestReport:
         job.write(bpy.context, reaction)
         seen = quality.of_shown(job, reaction, before, report.shown(bpy.context, job, at.all))
         meant = {f.name: f.value for f in quality.of_reaction(job, reaction).findings}
-        assert meant["response"] > 2.0 and meant["jerk"] > 2e4
+        assert meant["response"] > 2.0 and meant["jerk"] > 1.2e4  # beyond what may differ
         for f in seen.findings:
             assert f.value == pytest.approx(meant[f.name], abs=0.2 * abs(LIMITS["beyond"][f.name][0])), f.name
 

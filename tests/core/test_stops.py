@@ -25,6 +25,7 @@ from core.stops import FREE, LOCKED, Stop, Stops, nearest
 from .test_forces import load_of, moment_of, one_body, standing
 
 ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
+LOOSE = named("chest_back").with_changes(taper=1.0)  # a neck as loose as its trunk, or it stays short of its ends
 
 
 def within(degrees, *others):
@@ -130,11 +131,11 @@ def angles_of(actor, reaction, clip):
 @pytest.fixture(scope="module")
 def free(actor, clip):
     """A reaction without any of them."""
-    return run(react(actor, clip, named("chest_back"), Hit(25.0, impulse=50.0)))
+    return run(react(actor, clip, LOOSE, Hit(25.0, impulse=50.0)))
 
 
 def test_a_reaction_keeps_to_the_stops(actor, authored, clip, free):
-    kept = run(react(authored, clip, named("chest_back"), Hit(25.0, impulse=50.0)))
+    kept = run(react(authored, clip, LOOSE, Hit(25.0, impulse=50.0)))
     stops = authored.stops
     names = [actor.names[i] for i in stops.bodies]
     shown, own = angles_of(authored, kept, clip)
@@ -161,8 +162,8 @@ def test_without_a_hit_stops_move_nothing_even_where_the_clip_is_beyond_them(aut
 def test_the_author_says_what_would_be_guessed_and_a_situation_more(actor, clip, free):
     """Neck and head may turn by 60 degrees and do so further than the usual 22, unless the situation says 5."""
     wide = replace(actor, limits={name: Stop("XYZ", within(60.0)) for name in ("neck", "head")})
-    narrow = named("chest_back").with_changes(ranges={"neck": (5.0,), "head": (5.0,)})
-    far, near = (run(react(wide, clip, s, free.blows[0].hit)) for s in (named("chest_back"), narrow))
+    narrow = LOOSE.with_changes(ranges={"neck": (5.0,), "head": (5.0,)})
+    far, near = (run(react(wide, clip, s, free.blows[0].hit)) for s in (LOOSE, narrow))
     assert _head(far) > 1.15 * _head(free) and _head(near) < 0.6 * _head(free)
 
 

@@ -51,7 +51,7 @@ def test_the_capture_point_comes_home_by_what_feet_are_put_for(walk, way):
     is back before the feet are, and the weight falls home ahead of them.  It is no quicker than the other foot, which
     has this one between itself and home and can only come up to it."""
     blow = 38
-    plan = pushed(walk, blow, 0.9 * way)
+    plan = pushed(walk, blow, 0.92 * way)
     start = walk.times[blow]
     feet = landings(walk, blow, start + 2.7 - CLOSE)
     at = [k for k, _ in feet]
