@@ -79,13 +79,13 @@ class Job:
         if not self.body.controlled:
             return self._handed_over((yield from steps))
         reaction = self._handed_over((yield from portion(steps, 0.0, 0.3)))
-        shown, channels = pick(self.clip, self.keyed), self.channels.at(self.keyed)
+        clip, channels = pick(self.clip, self.keyed), self.channels.at(self.keyed)
         armature, lead = bpy.data.objects[self.armature], None
         if self.stays:
-            clips = () if self.then is None else self.then[0]
-            lead = leading.of(armature, self.actor, shown, channels, reaction, clips, self.played)
+            actions = () if self.then is None else self.then[0]
+            lead = leading.of(armature, self.actor, clip, channels, reaction, actions, self.played)
         excluded = [name for name, own in self.settings.items() if own.get("simulated") is False]
-        steps = self.body.pose(bpy.context, armature, self.actor, shown, channels, reaction, excluded, lead)
+        steps = self.body.pose(bpy.context, armature, self.actor, clip, channels, reaction, excluded, lead)
         self.posed = yield from portion(steps, 0.3, 0.7)
         return reaction
 
@@ -136,11 +136,11 @@ class Job:
         key_tolerance: [deg], 0 = a key at every frame.  over: the reaction right above which it goes, "" = on top.
         """
         armature = bpy.data.objects[self.armature]
-        shown, channels = pick(self.clip, self.keyed), self.channels.at(self.keyed)
+        clip, channels = pick(self.clip, self.keyed), self.channels.at(self.keyed)
         self.warnings.extend(reaction.warnings)
         if self.posed is None:
-            q, p = mapping.armature_poses(self.actor, shown, *reaction.poses(shown))
-            targets = mapping.targets(self.actor, shown, channels, armature, q, p, every=self.stays)
+            q, p = mapping.armature_poses(self.actor, clip, *reaction.poses(clip))
+            targets = mapping.targets(self.actor, clip, channels, armature, q, p, every=self.stays)
         else:
             targets = self.posed.targets
             self.warnings.extend(self.posed.doubts())

@@ -27,7 +27,7 @@ SWEPT, LEAVES = 0.25, 0.05  # [s] for which a foot that stood is off the ground,
 YIELDS_AFTER, YIELDS = 0.04, 0.18  # [s] from a blow until its leg begins to give way, and from there until it does
 SOONER = 2.0  # times as fast does tone come back on which a leg lands
 BRACED = 120.0  # [N s] from which on a blow braces the leg along which it goes, so that it folds no more easily
-DRAWN, DRAWS = np.radians(20.0), 0.12  # that the knee of a thigh struck in the air bends farther, and [s] in which
+DRAWN, DRAWS = np.radians(20.0), 0.12  # that the knee of a leg struck in the air bends farther, and [s] in which
 TAKE, READY = 0.5, 0.2  # [s] in which a foot finds back to its place before it lands, and all feet in flight
 
 

@@ -1,4 +1,4 @@
-"""Legs that are struck below the knee in the air: drawn up over what they meet, and led the less."""
+"""Legs that are struck below the knee in the air: drawn up over what they meet, and not led against it."""
 
 from dataclasses import replace
 
