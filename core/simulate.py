@@ -187,10 +187,11 @@ def spin(model: Model, now: Step, acceleration: Array, off: Array) -> None:
     """
     bodies = model.free
     w = now.state.twist.take(bodies, axis=-2)[..., :3]
-    if now.h * _largest(w) < SPINS:
+    spins = now.h * np.sqrt(dot(w, w)) >= SPINS
+    if not np.count_nonzero(spins):
         return
     w = w + (0.5 * now.h) * now.last.take(bodies, axis=-2)[..., :3]
-    half, own = 0.5 * now.h * w, off.take(bodies, axis=-2)[..., 3:]
+    half, own = (0.5 * now.h) * spins[..., None] * w, off.take(bodies, axis=-2)[..., 3:]
     acceleration[..., bodies, 3:] += untwisted(half, own + cross(half, now.off.take(bodies, axis=-2)[..., 3:])) - own
 
 

@@ -132,3 +132,15 @@ def test_a_body_that_spins_in_free_flight_goes_on_as_fast(h, spin, batch):
     speed = np.linalg.norm(np.diff([run.state.position[..., 0, :] for run in runs], axis=0) / h, axis=-1)
     np.testing.assert_allclose(speed, np.broadcast_to(speed[0], speed.shape), rtol=1e-5 if spin * h > 0.06 else 1e-3)
     assert speed[0] == pytest.approx(np.sqrt(1.25), rel=0.3 * (spin * h) ** 2)
+
+
+def test_bodies_of_a_batch_spin_each_for_itself():
+    """One that hardly turns is not told by its neighbour, which does."""
+    body = one_body(FREE, mass=2.0, about=(0.01, 0.02, 0.01))
+    twist = np.array([[[0, spin, 0, 1.0, 0.5, 0]] for spin in (2.0, 30.0)])
+    start = State(exp(np.zeros((2, 1, 3))), np.zeros((2, 1, 3)), twist)
+    both = last(simulate(body, standing(body, 60, 1 / 60), [], NONE, Run(0, start))).state
+    for i in range(2):
+        own = Run(0, State(*(x[i] for x in (start.rotation, start.position, start.twist))))
+        alone = last(simulate(body, standing(body, 60, 1 / 60), [], NONE, own)).state
+        np.testing.assert_allclose(both.position[i], alone.position, atol=1e-12)
