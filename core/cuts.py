@@ -11,6 +11,7 @@ from .skeleton import Clip
 FAST = 12.0, 40.0  # [sizes of the figure/s, rad/s] that no body is moved and turned by at least within a frame
 FRAME = 1.0 + 1e-4  # [frames] a cut takes at most
 LEAST = 0.008  # [s] that it would take at these speeds: a nudge, or round-off between moments all but the same, is none
+SWIFT = 2.0  # times as fast as right before and after, where something is known: what gets faster and faster is no cut
 ALONE = 0.5  # [s] without another as large: else they are steps of one motion
 ALIKE = 0.25  # part of a jump that another as large has
 UP = np.array([1.0, 0.0, 0.0, 1.0])  # what of a quaternion turns about the vertical
@@ -77,7 +78,8 @@ def _cuts(clip: Clip, q: Array, p: Array) -> list[tuple[int, int]]:
     turns = angle(_upright(multiply(q[:-1], conjugate(q[1:]))), np.array([1.0, 0.0, 0.0, 0.0]))
     moves = np.linalg.norm(np.diff(p, axis=0), axis=-1)
     jumps = np.maximum(moves / FAST[0], turns / FAST[1])  # [s] that they would take at least
-    fast = jumps > np.diff(clip.times)
+    rates = np.pad(jumps / np.diff(clip.times), 1, constant_values=np.inf)
+    fast = rates[1:-1] > 1.0
     edges = np.diff(np.concatenate(([0], fast.astype(int), [0])))
     runs = list(zip(np.flatnonzero(edges > 0).tolist(), np.flatnonzero(edges < 0).tolist(), strict=True))
     sizes = np.array([jumps[first:last].sum() for first, last in runs])
@@ -85,6 +87,8 @@ def _cuts(clip: Clip, q: Array, p: Array) -> list[tuple[int, int]]:
     out = []
     for (first, last), size, start in zip(runs, sizes, since, strict=True):
         alike = (np.abs(since - start) < ALONE) & (sizes > ALIKE * size)  # itself is one
-        if size > LEAST and clip.frames[last] - clip.frames[first] <= FRAME and alike.sum() == 1:
+        swift = size > SWIFT * max(rates[first], rates[last + 1]) * (clip.times[last] - clip.times[first])
+        brief = clip.frames[last] - clip.frames[first] <= FRAME
+        if size > LEAST and brief and swift and alike.sum() == 1:
             out.append((first, last))
     return out
