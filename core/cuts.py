@@ -7,6 +7,7 @@ import numpy as np
 
 from .rotation import Array, angle, conjugate, multiply, normalize, rotate
 from .skeleton import Clip
+from .stepped import runs
 
 FAST = 12.0, 40.0  # [sizes of the figure/s, rad/s] that no body is moved and turned by at least within a frame
 FRAME = 1.0 + 1e-4  # [frames] a cut takes at most
@@ -67,8 +68,6 @@ def _upright(q: Array) -> Array:
 def _goes_on(times: Array, p: Array, stays: int, goes: int, rows: np.ndarray) -> Array:
     """Places (K, 3) at rows of a body at p (T, 3) that goes on as on the side of a cut that stays, just beside it."""
     beside = stays - np.sign(goes - stays)
-    if not 0 <= beside < len(p):
-        return np.broadcast_to(p[stays], (len(rows), 3))
     speed = (p[stays] - p[beside]) / (times[stays] - times[beside])
     return np.asarray(p[stays] + (times[rows] - times[stays])[:, None] * speed)
 
@@ -79,13 +78,11 @@ def _cuts(clip: Clip, q: Array, p: Array) -> list[tuple[int, int]]:
     moves = np.linalg.norm(np.diff(p, axis=0), axis=-1)
     jumps = np.maximum(moves / FAST[0], turns / FAST[1])  # [s] that they would take at least
     rates = np.pad(jumps / np.diff(clip.times), 1, constant_values=np.inf)
-    fast = rates[1:-1] > 1.0
-    edges = np.diff(np.concatenate(([0], fast.astype(int), [0])))
-    runs = list(zip(np.flatnonzero(edges > 0).tolist(), np.flatnonzero(edges < 0).tolist(), strict=True))
-    sizes = np.array([jumps[first:last].sum() for first, last in runs])
-    since = clip.times[[first for first, _ in runs]]
+    found = list(runs(rates[1:-1] > 1.0))
+    sizes = np.array([jumps[first:last].sum() for first, last in found])
+    since = clip.times[[first for first, _ in found]]
     out = []
-    for (first, last), size, start in zip(runs, sizes, since, strict=True):
+    for (first, last), size, start in zip(found, sizes, since, strict=True):
         alike = (np.abs(since - start) < ALONE) & (sizes > ALIKE * size)  # itself is one
         swift = size > SWIFT * max(rates[first], rates[last + 1]) * (clip.times[last] - clip.times[first])
         brief = clip.frames[last] - clip.frames[first] <= FRAME

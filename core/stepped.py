@@ -60,7 +60,7 @@ def _moving(clip: Clip, sizes: Array, still: float) -> np.ndarray:
     return moves
 
 
-def _runs(moves: np.ndarray) -> Iterator[tuple[int, int]]:
+def runs(moves: np.ndarray) -> Iterator[tuple[int, int]]:
     """The first and the last moment of each motion; moves: (T - 1,) bool, from each moment to the next."""
     edges = np.diff(np.concatenate(([0], moves.astype(int), [0])))
     yield from zip(np.flatnonzero(edges > 0).tolist(), np.flatnonzero(edges < 0).tolist(), strict=True)
@@ -73,7 +73,7 @@ def _jumps(clip: Clip, sizes: Array, still: float, seen: float) -> np.ndarray:
     """
     found = np.zeros(len(sizes), dtype=bool)
     for bone in np.flatnonzero(np.any(sizes > seen / 4.0, axis=0)):
-        for first, last in _runs(_moving(clip, sizes[:, bone], still)):
+        for first, last in runs(_moving(clip, sizes[:, bone], still)):
             inside = first > 0 and last < len(sizes)  # what is before or after may go on like that
             if inside and clip.frames[last] - clip.frames[first] <= FRAME and sizes[first:last, bone].sum() > seen:
                 found[first:last] = True
@@ -93,9 +93,9 @@ def _ways(clip: Clip, sizes: Array, still: float, jumps: np.ndarray) -> Iterator
 
 def _recurring(clip: Clip, moves: np.ndarray) -> np.ndarray:
     """Those of the motions (T - 1,) bool that two others are near: what trembles is swift once or twice by chance."""
-    runs, out = list(_runs(moves)), moves.copy()
-    starts = clip.times[[first for first, _ in runs]]
-    for (first, last), start in zip(runs, starts, strict=True):
+    found, out = list(runs(moves)), moves.copy()
+    starts = clip.times[[first for first, _ in found]]
+    for (first, last), start in zip(found, starts, strict=True):
         out[first:last] = np.sum(np.abs(starts - start) <= RECURS) > 2
     return out
 
@@ -103,7 +103,7 @@ def _recurring(clip: Clip, moves: np.ndarray) -> np.ndarray:
 def _way(clip: Clip, moves: np.ndarray) -> np.ndarray:
     """(T,) bool, the moments from where a held pose is left to where the next is reached; moves: (T - 1,) bool."""
     way, held = np.zeros(len(clip.frames), dtype=bool), 0
-    for leaves, reaches in _runs(moves):
+    for leaves, reaches in runs(moves):
         if clip.frames[reaches] - clip.frames[leaves] <= FRAME:
             earliest = int(np.searchsorted(clip.times, clip.times[reaches] - LONGEST))
             way[min(max(held, earliest), leaves) + 1 : reaches] = True
