@@ -25,7 +25,7 @@ from .limbs import Limbs, entries
 from .limbs import build as limbs
 from .rotation import Array, to_matrix
 from .soundness import check_joints, check_masses, unit
-from .spatial import apply, apply_T
+from .spatial import apply, apply_T, roams
 
 BY_LEVEL = 500_000  # products in a sum along the tree, from where on additions level by level are quicker
 
@@ -165,9 +165,9 @@ class Model:
         return slice(int(bodies[0]), int(bodies[-1]) + 1) if len(bodies) else slice(0)
 
     @cached_property
-    def free(self) -> np.ndarray:
-        """Bodies whose joints leave all open, mostly one: the base."""
-        return np.flatnonzero([len(joint) == 6 for joint in self.joints])
+    def roaming(self) -> np.ndarray:
+        """Bodies with `spatial.roams` joints, mostly one: the base."""
+        return np.flatnonzero([roams(joint) for joint in self.joints])
 
     @cached_property
     def width(self) -> int:

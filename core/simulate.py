@@ -165,7 +165,7 @@ def step(
     fastest, bent = _largest(kin.V[..., :3]), _largest(off[..., :3])
     if turned < ROUND_OFF and _on_clip(now, off):
         return Run(k + 1, _clip(reference, k + 1, state), fastest, bent, turned, band)
-    if len(model.free):
+    if len(model.roaming):
         spin(model, now, acceleration, off)
     twist = state.twist + now.h * acceleration
     speeds = twist.ravel(order="K")  # as it lies
@@ -180,12 +180,13 @@ def step(
 
 
 def spin(model: Model, now: Step, acceleration: Array, off: Array) -> None:
-    """Let the linear velocity of free bodies that spin turn against their axes by the mean of before and after a step.
+    """Let the linear velocity of bodies that spin turn against their axes by the mean of before and after a step, where
+    they are free, if only in a plane.
 
     The solver has it by the acceleration of the step before, by which a way grows by (h w)^4 / 4 a step.
     acceleration: (..., n, 6) that is changed.  off: the same off the clip's, whose own is exact already.
     """
-    bodies = model.free
+    bodies = model.roaming
     w = now.state.twist.take(bodies, axis=-2)[..., :3]
     spins = now.h * np.sqrt(dot(w, w)) >= SPINS
     if not np.count_nonzero(spins):

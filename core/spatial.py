@@ -30,6 +30,17 @@ def motion_cross(v: Array) -> Array:
     return linear(v, _CROSS).reshape(v.shape[:-1] + (6, 6))
 
 
+def roams(joint: Array) -> bool:
+    """Whether what a joint (d, 6) slides along stays so wherever it turns, as free and planar ones do."""
+    turns, slides = joint[:, :3], joint[:, 3:]
+    if not (turns.any() and slides.any()):
+        return False
+    apart = np.linalg.matrix_rank(turns) + np.linalg.matrix_rank(slides) == len(joint)
+    ways = np.linalg.pinv(slides) @ slides
+    taken = np.cross(turns[:, None], ways)
+    return bool(apart and np.abs(taken - taken @ ways).max() < 1e-9)
+
+
 def turned(m: Array) -> Array:
     """The transposes of matrices as they are multiplied from the right: BLAS takes three times as long for many small
     ones that it has to turn itself."""

@@ -14,7 +14,7 @@ from core.model import FIXED, FREE, SPHERICAL, Model, State, planar, prismatic, 
 from core.reference import build
 from core.rotation import conjugate, log, multiply
 from core.simulate import Run, simulate
-from core.spatial import inertia
+from core.spatial import inertia, roams
 
 from .test_simulate import GRAVITY, last, muscle
 from .trees import mixed, motion, tree
@@ -178,6 +178,15 @@ def test_a_rod_without_thickness_may_swing_on_a_hinge_and_travel():
         assert lone(joint, ROD).nv == 1
     with pytest.raises(ModelError, match="can turn"):
         lone(revolute([3, 4, 12]), ROD)  # about its own length
+
+
+def test_joints_that_slide_on_alike_as_they_turn_are_known(rng):
+    """Free ones, by whatever axes, and planar ones; not a turn about what a slide would leave."""
+    for joint in (FREE, np.linalg.qr(rng.normal(size=(6, 6)))[0], planar([1, 2, 3])):
+        assert roams(joint)
+    leaves = np.concatenate((revolute([0, 0, 1]), prismatic([1, 0, 0])))
+    for joint in (SPHERICAL, FIXED, revolute([1, 2, 3]), prismatic([1, 2, 3]), leaves, FREE[:5], planar([1, 2, 3])[:2]):
+        assert not roams(joint)
 
 
 def test_trees_that_are_none_are_refused():
