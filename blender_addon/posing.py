@@ -198,11 +198,11 @@ def _own(wanted, off, parents, length):
 
 def _refusal(names, frame, off, own, falls, moved, locked):
     """Of a pose that is nowhere near, as where a clip jumps, limits are in the way, or IK doesn't fold a body that
-    falls so.  Named is, of the bones far off, what something else moves, or else whose own joint is off by most:
+    falls so.  Named is, of the bones far off that something else moves, or else of all, whose own joint is off by most:
     those further out are off, too, and those before it are bent to make up for it.  locked: see `leading.locked`."""
     off = np.linalg.norm(off, axis=-1)
     astray = np.flatnonzero(off.max(axis=0) > 0.5 * off.max())
-    first = next((i for i in astray if names[i] in moved), astray[np.argmax(own[astray])])
+    first = max([i for i in astray if names[i] in moved] or astray, key=lambda i: own[i])
     text = "The controls leave bone '{}' {:.0f} degrees and {:.0f} mm off the simulated pose at frame {:g}. "
     text = text.format(names[first], np.degrees(off[0, first]), 1e3 * SPAN * HEIGHT * off[1, first], frame)
     by, axes = moved.get(names[first]), locked.get(names[first])
