@@ -19,6 +19,8 @@ from .situation import BoneSetting, Situation
 TRUNK = ("spine", "chest")
 FIRM = 8.0  # power of the pelvis' frequency over a joint's, by which it is held there: chosen, nearly all or nothing
 SLENDER = 0.05  # of a limb's inertia across: for that at least it is held about its own length; chosen, see `slender`
+ROLLS = 15.0  # [Hz] that it swings about it for that at most, which sub-steps of 1/120 s show
+NONE = 1e-9  # [Hz] below which there is no muscle
 HINGE_PACE = 2.0 * np.pi * 9.0  # [rad/s] across a hinge's axis
 
 
@@ -33,8 +35,8 @@ class Springs(NamedTuple):
 
 
 class Inertias(NamedTuple):
-    """Inertia that joints turn, body frame: of all that they carry (n, 6, 6), rotation and travel uncoupled, and of
-    all there is, about them (n, 3, 3)."""
+    """Inertia that joints turn, body frame: of all that they carry (..., n, 6, 6), rotation and travel uncoupled, and
+    of all there is, about them (..., n, 3, 3)."""
 
     own: Array
     whole: Array
@@ -44,8 +46,8 @@ class Inertias(NamedTuple):
 
         held: (...) how firmly the rest is held, as part of all that there is.
         """
-        firm = (1.0 + held)[..., None, None] * self.whole[body]
-        return np.asarray(np.eye(3) - np.linalg.solve(firm, np.broadcast_to(self.own[body, :3, :3], firm.shape)))
+        firm = (1.0 + held)[..., None, None] * self.whole[..., body, :, :]
+        return np.asarray(np.eye(3) - np.linalg.solve(firm, np.broadcast_to(self.own[..., body, :3, :3], firm.shape)))
 
 
 def inertias(model: Model, kin: Kinematics) -> Inertias:
@@ -59,18 +61,20 @@ def inertias(model: Model, kin: Kinematics) -> Inertias:
     return Inertias(own, whole[:, :3, :3])
 
 
-def slender(inertia: Array, hinges: Hinges) -> tuple[Array, Array]:
-    """The inertia (n, 6, 6) that muscles are made for, and (n,) how many times as fast as told a joint swings at most.
+def slender(inertia: Array, hinges: Hinges, frequency: Array) -> tuple[Array, Array]:
+    """The inertia (..., n, 6, 6) that muscles of frequencies (..., n) [Hz] are made for, and (..., n) how many times as
+    fast as told a joint swings at most.
 
     A straight limb has a hundredth of the inertia about its own length that it has across.  Muscles as weak as that
     would let it roll to and fro for seconds, driven by all that turns it across; a shoulder's resist both alike.
-    Hinges turn about their axis alone.
+    Fast muscles need no help, which sub-steps would not show.  Hinges turn about their axis alone.
     """
     size, way = np.linalg.eigh(inertia[:, :3, :3])
-    most = np.maximum(size, SLENDER * size[:, -1:])
-    most[hinges.bodies] = size[hinges.bodies]
-    out = inertia.copy()
-    out[:, :3, :3] = (way * most[:, None, :]) @ way.swapaxes(-1, -2)
+    faster = np.maximum((ROLLS / np.maximum(frequency, NONE)) ** 2, 1.0)[..., None]
+    most = np.clip(SLENDER * size[:, -1:], size, np.where(size > 0.0, faster * size, np.inf))
+    most[..., hinges.bodies, :] = size[hinges.bodies]
+    out = np.broadcast_to(inertia, (*most.shape[:-1], 6, 6)).copy()
+    out[..., :3, :3] = (way * most[..., None, :]) @ way.swapaxes(-1, -2)
     return out, np.sqrt(np.max(most / np.where(size > 0.0, size, np.inf), axis=-1, initial=1.0))
 
 
@@ -94,12 +98,12 @@ def springs(
     f, ratio = tuning.muscles(actor, situation, settings, base, since, tense)
     ratio = accuracy.damped(ratio, actor.masses.mass[actor.order], actor.parent)
     omega = 2.0 * np.pi * f[..., None, None]
-    inertia, swifter = slender(about.own, hinges)
+    inertia, swifter = slender(about.own, hinges, f)
     K, D = omega**2 * inertia, 2.0 * ratio[..., None, None] * omega * inertia
     if base >= 0 and len(legs.legs(actor)) <= 2:  # what stands at both ends is held at both
-        own, whole = inertia, about.whole + (inertia - about.own)[:, :3, :3]
+        own, whole = inertia, about.whole + (inertia - about.own)[..., :3, :3]
         _let_swing(actor, base, f, Inertias(own, whole), D)
-    braced, damped = brace(inertia, hinges)
+    braced, damped = brace(about.own, hinges)
     K[..., hinges.bodies, :3, :3] += braced
     D[..., hinges.bodies, :3, :3] += damped
     if led:
@@ -120,8 +124,8 @@ def _let_swing(actor: Actor, base: int, f: Array, about: Inertias, D: Array) -> 
     f: (..., n) frequencies.  about: that muscles are made for.  D: (..., n, 6, 6) for all that joints carry.
     """
     for i, role in enumerate(actor.roles):
-        if base_role(role) in TRUNK and i != base and about.own[i].any():
-            held = (f[..., base] / np.maximum(f[..., i], 1e-9)) ** FIRM
+        if base_role(role) in TRUNK and i != base and about.own[..., i, :, :].any():
+            held = (f[..., base] / np.maximum(f[..., i], NONE)) ** FIRM
             D[..., i, :3, :3] = D[..., i, :3, :3] @ about.swung(i, held)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import curve, flesh, springs, tuning
+from core import accuracy, curve, flesh, springs, tuning
 from core.dynamics import kinematics
 from core.forces import Flesh, Muscle
 from core.model import SPHERICAL, Model, State, revolute
@@ -14,7 +14,7 @@ from core.rotation import exp, log
 from core.simulate import Run, simulate
 from core.situation import BoneSetting, named
 from core.spatial import inertia
-from core.stage import Stage
+from core.stage import SUBSTEP, Stage
 
 from .figures import DOG, HUMAN, build
 from .test_forces import one_body, standing
@@ -85,11 +85,17 @@ def test_muscles_hold_a_limb_about_its_length_for_a_part_of_what_it_has_across(s
     hinges = Stage(actor_of(skeleton), clip_of(skeleton), [(named("leg_front"), HIT)], {}, {}).hinges
     inertia = np.stack([joint] * (max(hinges.bodies) + 1))
     loose = next(i for i in range(len(inertia)) if i not in hinges.bodies)
-    got, swifter = springs.slender(inertia, hinges)
-    np.testing.assert_allclose(got[loose], np.diag([1.0, springs.SLENDER, 0.8, 3.0, 3.0, 3.0]), atol=1e-12)
-    assert swifter[loose] == pytest.approx(np.sqrt(springs.SLENDER / 0.01))
-    np.testing.assert_allclose(got[hinges.bodies], inertia[hinges.bodies], atol=1e-12)
-    np.testing.assert_allclose(swifter[hinges.bodies], 1.0)
+    told = np.array([1.3, 10.0, 60.0])
+    got, swifter = springs.slender(inertia, hinges, np.repeat(told[:, None], len(inertia), axis=1))
+    plain = springs.slender(inertia, hinges, np.full(len(inertia), 1.3))
+    for f, held, times in zip(told, got, swifter, strict=True):
+        faster = min(np.sqrt(springs.SLENDER / 0.01), max(springs.ROLLS / f, 1.0))  # what sub-steps show
+        assert times[loose] == pytest.approx(faster)
+        np.testing.assert_allclose(held[loose], np.diag([1.0, 0.01 * faster**2, 0.8, 3.0, 3.0, 3.0]), atol=1e-12)
+        np.testing.assert_allclose(held[hinges.bodies], inertia[hinges.bodies], atol=1e-12)
+        np.testing.assert_allclose(times[hinges.bodies], 1.0)
+    assert got[0, loose, 1, 1] == pytest.approx(springs.SLENDER) and np.array_equal(plain[0], got[0])
+    assert accuracy.halvings(springs.ROLLS, SUBSTEP) == 0 < accuracy.halvings(1.1 * springs.ROLLS, SUBSTEP)
 
 
 def test_what_a_clip_swings_hard_is_taut_and_what_it_walks_with_is_as_told(skeleton):
@@ -283,7 +289,8 @@ def test_a_trunk_on_a_free_pelvis_is_damped_as_what_swings_there(skeleton):
         alike = {"frequency": 1.3, "ratio": 0.7, "taper": 1.0}
         s = named("chest_front").with_changes(base_frequency=base_frequency, **alike, **changes)
         stage = Stage(actor, clip, [(s, HIT)], {}, {})
-        own, carried = stage.held(np.zeros(1)), springs.slender(stage.inertia, stage.hinges)[0]
+        f = np.full(len(stage.inertia), 1.3)
+        own, carried = stage.held(np.zeros(1)), springs.slender(stage.inertia, stage.hinges, f)[0]
         above = (2.0 * np.pi * 1.3) ** 2 * carried[..., :3, :3]
         np.testing.assert_allclose(own.stiffness[[waist, *rest], :3, :3], above[[waist, *rest]], rtol=1e-12)
         damping = own.damping[..., :3, :3] * np.pi * 1.3 / 0.7  # as stiffness, of the same inertia
@@ -313,7 +320,7 @@ def test_a_slender_trunk_is_damped_against_every_turn(skeleton, rng):
     own[waist, :3, :3], whole[waist] = stick, stick + below
     about, plain = springs.Inertias(own, whole), [BoneSetting()] * len(actor.roles)
     found = springs.springs(actor, s, plain, base, np.zeros(1), 0.0, about, stage.hinges, False)
-    made = springs.slender(own, stage.hinges)[0][waist, :3, :3]
+    made = springs.slender(own, stage.hinges, np.full(len(own), 1.3))[0][waist, :3, :3]
     damped = found.damping[..., waist, :3, :3] / (2.0 * 0.7 * 2.0 * np.pi * 1.3)
     np.testing.assert_allclose(damped, np.linalg.inv(np.linalg.inv(made) + np.linalg.inv(below)), rtol=1e-9)
     assert np.linalg.eigvalsh(made)[0] > 5.0 * 0.01 and np.linalg.eigvalsh(damped)[0] > 0.0
