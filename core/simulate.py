@@ -74,7 +74,7 @@ def simulate(
     gravity = np.asarray(gravity, dtype=np.float64)
     _check(model, reference, gravity, run, refresh)
     if run.acceleration is None:  # one that goes on has been looked at
-        _check_bodies(model, forces)
+        _check_forces(model, forces)
     keep_memory()
     while run.k < reference.steps:
         run = step(model, reference, forces, gravity, run, solver, refresh)
@@ -94,9 +94,11 @@ def _check(model: Model, reference: Reference, gravity: Array, run: Run, refresh
     check_state(model.names, run.state.rotation, run.state.position, run.state.twist)
 
 
-def _check_bodies(model: Model, forces: Sequence[Force]) -> None:
-    """Refuse forces on bodies that the model lacks: numpy takes those below zero from the end."""
+def _check_forces(model: Model, forces: Sequence[Force]) -> None:
+    """Refuse what is no force, and forces on bodies that the model lacks: numpy takes those below zero from the end."""
     for force in forces:
+        if not hasattr(force, "add"):
+            raise ValueError(f"{type(force).__name__} is no force by itself; a source of contacts goes to Contacts")
         bodies = np.asarray(getattr(force, "bodies", getattr(force, "body", 0)))
         if bodies.dtype.kind not in "iu" or not np.all((bodies >= 0) & (bodies < model.n)):
             wanted = f"expected bodies of a model that has {model.n}, by whole numbers from 0"
@@ -129,7 +131,7 @@ def moment(
             force.add(load, now)
         except np.linalg.LinAlgError:  # contacts ask how the body gives way; this error, too, is a ValueError
             raise _broken(now, load, forces) from None
-        except (AttributeError, IndexError, TypeError, ValueError) as error:
+        except (IndexError, ValueError) as error:  # shapes; whatever else is raised is a fault of the force
             what = f"{type(force).__name__} doesn't fit {model.n} bodies and {reference.steps} steps"
             raise ValueError(f"{what}: {error}") from error
     return now, load

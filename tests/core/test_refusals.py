@@ -266,12 +266,23 @@ def test_what_does_not_fit_is_told_with_the_name_of_the_force(scene):
         JointSpring(TWO, Law(np.ones((3, 2, 3)), ONES)),  # of three steps
         JointSpring(TWO, Law(np.ones((5, 3)), np.ones((5, 3)))),
         Wrench(TWO, np.zeros((2, 3)), np.ones((2, 3))),
-        HingeFriction(TWO, np.ones(2)),  # a source of contacts
         limit(low=np.full(2, -0.1), high=np.full(2, 0.1)),
     ]
     for force in wrong:
         with pytest.raises(ValueError, match=rf"{type(force).__name__} doesn't fit 4 bodies and 10 steps"):
             scene.run(force)
+
+
+def test_a_source_of_contacts_is_no_force_and_a_fault_of_a_force_shows(scene):
+    with pytest.raises(ValueError, match="HingeFriction is no force by itself; .* goes to Contacts"):
+        scene.run(HingeFriction(TWO, np.ones(2)))
+
+    class Broken:
+        def add(self, load, step):
+            return self.lost
+
+    with pytest.raises(AttributeError, match="lost"):
+        scene.run(Broken())
 
 
 def test_a_force_that_is_no_number_is_told_with_the_bone(scene):
