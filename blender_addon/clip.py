@@ -9,7 +9,6 @@ from ..core.between import steadied
 from ..core.errors import ClipError
 from ..core.kinks import rounded
 from ..core.progress import run
-from ..core.rotation import conjugate, multiply, rotate
 from ..core.skeleton import Clip
 from ..core.stepped import eased
 from . import continuation, source, timing
@@ -27,7 +26,6 @@ from .sampling import (
 
 __all__ = [
     "BONE",
-    "carried",
     "pick",
     "read",
     "read_on",
@@ -48,7 +46,6 @@ __all__ = [
 # Relative difference of the object's scale between axes or over time that is worth a warning.
 UNEVEN = 1e-3
 
-OBJECT = "object_rotation", "object_position"
 SHEARING = ("FULL", "FIX_SHEAR")  # ways to inherit a parent's scale that stretch a bone as it turns
 
 
@@ -140,43 +137,11 @@ def simulated(clip, body, timed, at, stays):
 
     at: the time [s] from which it goes on, and back.  stays: whether it stays where it is then, wherever the clip goes.
     """
-    spliced = _spliced(clip, body.anatomy, at)
+    base = body.anatomy.role.index("pelvis") if "pelvis" in body.anatomy.role else 0
+    spliced = cuts.gone_on(clip, base, _size(clip, body.anatomy), at)
     joined = _joined(spliced, clip, body)
     smooth = rounded(pick(joined, timed), body.skeleton.parent)
-    return _until(spliced, clip, at) if stays and spliced is not clip else spliced, smooth
-
-
-def _spliced(clip, anatomy, at):
-    """As if the body went on where it jumps, as between two shots."""
-    base = anatomy.role.index("pelvis") if "pelvis" in anatomy.role else 0
-    spliced, frames = cuts.spliced(clip, base, _size(clip, anatomy), at)
-    if not frames:
-        return clip
-    more = " and {} times more".format(len(frames) - 1) if len(frames) > 1 else ""
-    text = "The character jumps at frame {:g}{}, as at a cut: the reaction goes on there as if it had not moved."
-    return replace(spliced, warnings=(*clip.warnings, text.format(np.ceil(frames[0]), more)))
-
-
-def _until(spliced, clip, at):
-    """The spliced clip up to a time [s], and from there on, where both are in the same place, the clip itself."""
-    before = (clip.times <= at + 1e-9)[:, None]
-    turn, place = (np.where(before, getattr(spliced, name), getattr(clip, name)) for name in OBJECT)
-    return replace(clip, object_rotation=turn, object_position=place)
-
-
-def carried(hit, clip, other):
-    """The hit on a clip as it comes on another, whose object is elsewhere: what it says of the world goes along."""
-    if other is clip:
-        return hit
-    now = int(np.argmin(np.abs(clip.frames - hit.frame)))
-    here, there = (each.object_position[now] for each in (clip, other))
-    turn = multiply(other.object_rotation[now], conjugate(clip.object_rotation[now]))
-    said = {
-        "direction": None if hit.direction is None else rotate(turn, np.asarray(hit.direction)),
-        "origin": None if hit.origin is None else there + rotate(turn, hit.origin - here),
-        "ground": None if hit.ground is None else hit.ground + float(there[2] - here[2]),
-    }
-    return replace(hit, **said)
+    return cuts.until(spliced, clip, at) if stays and spliced is not clip else spliced, smooth
 
 
 def _size(clip, anatomy):
@@ -200,7 +165,7 @@ def _joined(spliced, clip, body):
 
 def pick(clip, keep):
     """The clip at some of its frames, (T,) bool."""
-    timed = "frames", "rotation", "position", *OBJECT
+    timed = "frames", "rotation", "position", *cuts.OBJECT
     return replace(clip, **{name: getattr(clip, name)[keep] for name in timed})
 
 

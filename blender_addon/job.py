@@ -13,10 +13,10 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..core import casting
+from ..core import casting, cuts
 from ..core.actor import Actor
 from ..core.anatomy import Anatomy
-from ..core.blows import Blow, lasts
+from ..core.blows import Blow
 from ..core.bodies import HEIGHT, measure
 from ..core.fall import fall
 from ..core.handover import hand_over, longest
@@ -26,14 +26,24 @@ from ..core.reaction import Reaction
 from ..core.rotation import Array
 from ..core.situation import Situation
 from ..core.skeleton import Clip
-from . import choosing, control_rig, layer, leading, limits, mapping, records, rig, source, takeover, thinning, timing
+from . import (
+    choosing,
+    control_rig,
+    layer,
+    leading,
+    limits,
+    mapping,
+    moments,
+    records,
+    rig,
+    source,
+    takeover,
+    thinning,
+    timing,
+)
 from . import clip as clips
-from .channels import Channels, frame_grid
+from .channels import Channels
 from .clip import pick
-
-SAMPLES = 60.0  # per second of clip, from the hit on: the simulation must not see the scene's frame rate
-MARGIN = 3  # samples before and after a reaction, for velocities at its ends
-LEAD = 0.3  # [s] of the clip that are read before a hit, where it has them: the judge looks for what a jolt isn't
 
 
 @dataclass(eq=False)
@@ -126,7 +136,7 @@ class Job:
 
     def seen(self, blow: Blow) -> Hit:
         """The hit of a blow as Blender shows it, with the direction from which it came."""
-        return clips.carried(replace(blow.hit, direction=blow.direction), self.clip, self.shown)
+        return cuts.carried(replace(blow.hit, direction=blow.direction), self.clip, self.shown)
 
     def write(self, context, reaction: Reaction, *, name="", blend="COMBINE", key_tolerance=0.0, over="") -> str:
         """Bake the reaction to its own NLA layer; its name.
@@ -208,12 +218,12 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
     found = source.require(armature)
     body = control_rig.read(context, armature, roles)
     settings = settings or {}
-    hits = ((situation, hit or Hit(default_frame(found))), *further)
-    keys, even = _moments(hits, timing.rate(context.scene), source.begins(armature, found))
+    hits = ((situation, hit or Hit(moments.default_frame(found))), *further)
+    keys, even = moments.of_hits(hits, timing.rate(context.scene), source.begins(armature, found))
     falls = any(situation.falls for situation, _ in hits)
     since = min([hit.frame for one, hit in hits if one.falls] or [keys[-1 if then else 0]])
     then, played, later = _followed_by(context, armature, body, keys[-1], falls, then)
-    keys = np.unique(np.concatenate((keys, later, _carried_on(context, armature, found, keys[-1], hits, then))))
+    keys = np.unique(np.concatenate((keys, later, moments.carried_on(context, armature, found, keys[-1], hits, then))))
     shown, channels, plays, continuation = yield from _clip(context, armature, body, keys, even, found, falls)
     timed = np.isin(shown.frames, even)
     clip, smooth = clips.simulated(shown, body, timed, since / shown.fps, stays=falls or then is not None)
@@ -227,7 +237,7 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
         channels=channels,
         keyed=np.isin(shown.frames, keys),
         timed=timed,
-        hits=tuple((one, clips.carried(hit, shown, clip)) for one, hit in hits),
+        hits=tuple((one, cuts.carried(hit, shown, clip)) for one, hit in hits),
         settings=settings,
         body=body,
         source=found,
@@ -279,39 +289,6 @@ def _followed_by(context, armature, body, end, falls, then):
     length = max(longest(action, seconds, falls) for action in several)
     last = max(np.ceil(end + length * several[0].fps) + 2.0, context.scene.frame_end)
     return (several, seconds), played, np.arange(np.floor(end) + 1.0, last + 1.0)
-
-
-def _moments(hits, rate, since) -> tuple[Array, Array]:
-    """Frames that get keys, and the even samples of the simulation, from the first hit to the last one's end.
-
-    since: the clip's first frame.
-    """
-    landed = [hit.frame for _, hit in hits]
-    start = min(landed)
-    end = max(hit.frame + lasts(s) * rate for s, hit in hits)
-    lead = np.clip(np.floor((start - since) * SAMPLES / rate + 1e-6), MARGIN, LEAD * SAMPLES)
-    samples = np.arange(-lead, np.ceil((end - start) * SAMPLES / rate - 1e-6) + MARGIN + 1.0)
-    even = np.round(start + samples * (rate / SAMPLES), 6)  # whole frames stay whole
-    return np.unique(np.concatenate((frame_grid(start, end), landed))), even
-
-
-def _carried_on(context, armature, found, end, hits, then) -> Array:
-    """Frames after the end that need keys, as long as the clip goes on and the scene shows it: of a body that stays
-    where the object's own motion must be made up for, of a displaced one all, for its parents may turn."""
-    stays = then is not None or any(situation.falls for situation, _ in hits)
-    displaced = any(situation.end == "continue" for situation, _ in hits)
-    if (stays and not source.carries(armature)) or not (stays or displaced):
-        return np.empty(0)
-    last = min(found.until, context.scene.frame_end) if np.isfinite(found.until) else context.scene.frame_end
-    if not stays and end > found.until:  # a clip that is repeated for us ends with a whole round
-        period = max(found.end - found.start, 1.0)
-        last = found.until + np.ceil((end - found.until) / period - 1e-9) * period
-    return np.arange(np.floor(end) + 1.0, np.floor(last) + 1.0)
-
-
-def default_frame(found) -> float:
-    """A quarter into the clip, on a whole frame."""
-    return float(np.round(found.start + 0.25 * (found.end - found.start)))
 
 
 def usual_height(anatomy: Anatomy) -> float:

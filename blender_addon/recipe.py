@@ -10,7 +10,7 @@ from ..core.curve import Value
 from ..core.errors import CoreError, SituationError
 from ..core.hits import HitSetting
 from ..core.progress import run
-from . import figures, job, source, timing
+from . import figures, job, moments, source, timing
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def preparing(context, armature, recipe):
 def frames(context, armature, hits):
     """When each of the hits lands on what plays on the armature."""
     found = source.of(armature)
-    default = 0.0 if found is None else job.default_frame(found)
+    default = 0.0 if found is None else moments.default_frame(found)
     return planning.frames(hits, default, timing.rate(context.scene))
 
 

@@ -15,7 +15,8 @@ from ..core.rotation import angle, conjugate, multiply, rotate
 from ..core.skeleton import Clip
 from . import clip as clips
 from . import mapping
-from .job import MARGIN, pick
+from .clip import pick
+from .moments import MARGIN
 
 LATER = (0.5, 1.0, 2.0)  # [s] after the reaction at which the clip is looked at again, where it still plays
 

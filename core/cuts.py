@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from .blows import Hit
 from .rotation import Array, angle, conjugate, multiply, normalize, rotate
 from .skeleton import Clip
 from .stepped import runs
@@ -16,6 +17,18 @@ SWIFT = 2.0  # times as fast as right before and after, where something is known
 ALONE = 0.5  # [s] without another as large: else they are steps of one motion
 ALIKE = 0.25  # part of a jump that another as large has
 UP = np.array([1.0, 0.0, 0.0, 1.0])  # what of a quaternion turns about the vertical
+OBJECT = "object_rotation", "object_position"
+
+
+def gone_on(clip: Clip, base: int, size: float, at: float) -> Clip:
+    """`spliced`, which is told in a warning; the clip itself where nothing jumps."""
+    whole, frames = spliced(clip, base, size, at)
+    if not frames:
+        return clip
+    more = f" and {len(frames) - 1} times more" if len(frames) > 1 else ""
+    text = f"The character jumps at frame {np.ceil(frames[0]):g}{more}, as at a cut: "
+    text += "the reaction goes on there as if it had not moved."
+    return replace(whole, warnings=(*clip.warnings, text))
 
 
 def spliced(clip: Clip, base: int, size: float, at: float) -> tuple[Clip, list[float]]:
@@ -38,6 +51,28 @@ def spliced(clip: Clip, base: int, size: float, at: float) -> tuple[Clip, list[f
             moving[moved] = goal + rotate(back, moving[moved] - hinge)
             turned[moved] = multiply(back, turned[moved])
     return replace(clip, object_rotation=turn, object_position=place), [float(clip.frames[last]) for _, last in found]
+
+
+def until(spliced: Clip, clip: Clip, at: float) -> Clip:
+    """The spliced clip up to a time [s], and from there on, where both are in the same place, the clip itself."""
+    before = (clip.times <= at + 1e-9)[:, None]
+    turn, place = (np.where(before, getattr(spliced, name), getattr(clip, name)) for name in OBJECT)
+    return replace(clip, object_rotation=turn, object_position=place)
+
+
+def carried(hit: Hit, clip: Clip, other: Clip) -> Hit:
+    """The hit on a clip as it comes on another, whose object is elsewhere: what it says of the world goes along."""
+    if other is clip:
+        return hit
+    now = int(np.argmin(np.abs(clip.frames - hit.frame)))
+    here, there = (each.object_position[now] for each in (clip, other))
+    turn = multiply(other.object_rotation[now], conjugate(clip.object_rotation[now]))
+    return replace(
+        hit,
+        direction=None if hit.direction is None else rotate(turn, np.asarray(hit.direction)),
+        origin=None if hit.origin is None else there + rotate(turn, hit.origin - here),
+        ground=None if hit.ground is None else hit.ground + float(there[2] - here[2]),
+    )
 
 
 def in_bones(spliced: Clip, clip: Clip, size: float) -> Clip:

@@ -3,7 +3,16 @@
 import bpy
 import numpy as np
 import pytest
-from bl_ext.user_default.parametric_dynamics.blender_addon import choosing, clip, files, job, rig, source, timing
+from bl_ext.user_default.parametric_dynamics.blender_addon import (
+    choosing,
+    clip,
+    files,
+    job,
+    moments,
+    rig,
+    source,
+    timing,
+)
 from bl_ext.user_default.parametric_dynamics.core import react, rotation, situation
 from mathutils import Matrix
 
@@ -278,7 +287,7 @@ def test_a_loop_is_shown_once_however_often_it_is_laid(fresh_scene, data):
 def test_the_clip_stays_the_users_whatever_reactions_lay(fresh_scene, data, name, hits):
     """Its name, its keys and its quarter; what a reaction adds to it (repeated, held, a hold) only makes it last."""
     armature = armature_of(data / (GAME + name))
-    found, frame = source.of(armature), job.default_frame(source.of(armature))
+    found, frame = source.of(armature), moments.default_frame(source.of(armature))
     until = found.until
     for hit in hits:
         assert OPS.apply_hit_reaction(situation=hit) == {"FINISHED"}
@@ -298,7 +307,7 @@ def test_a_hit_in_the_first_of_two_clips_reads_what_goes_before_it(demo):
     walk, slot, end = data.action, getattr(data, "action_slot", None), source.of(demo).end
     hit = [react.Hit(frame) for frame in (12.0, end + 22.0)]
     alone = job.read(bpy.context, demo, situation.named("shoulder_front"), hit[0]).clip.frames[0]
-    assert alone == pytest.approx(12.0 - min(job.LEAD * rate, 11.0), abs=1.0)
+    assert alone == pytest.approx(12.0 - min(moments.LEAD * rate, 11.0), abs=1.0)
     data.action, track = None, data.nla_tracks.new()
     for start in (1, int(end) + 10):
         strip = track.strips.new("Walk", start, walk)

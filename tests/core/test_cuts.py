@@ -1,9 +1,12 @@
 """An object that is elsewhere from one frame to the next: what comes before and after goes on as one motion."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from core.cuts import in_bones, spliced
+from core.blows import Hit
+from core.cuts import carried, gone_on, in_bones, spliced, until
 from core.rotation import angle, exp, multiply, rotate
 from core.skeleton import Clip
 
@@ -120,3 +123,46 @@ def test_all_that_hangs_on_a_body_goes_on_with_it(far, jump):
     own = clip.position - clip.position[:, 1:2]
     np.testing.assert_allclose((bones.position - bones.position[:, 1:2])[:, 1:], own[:, 1:], atol=1e-12)
     np.testing.assert_allclose(np.diff(bones.position[:, 1, 1]), jump * np.diff(FRAMES) / FPS, atol=1e-12)
+
+
+def test_a_cut_is_told():
+    """By the frame that begins after it; a clip without one is itself, and says no more than it did."""
+    whole = walk()
+    assert gone_on(whole, 0, SIZE, 0.0) is whole
+    shown = replace(cut(whole, (FRAMES >= 10.4) + 1.0 * (FRAMES >= 34.0)), warnings=("So it was.",))
+    found = gone_on(shown, 0, SIZE, 0.0)
+    text = "The character jumps at frame 11 and 1 times more, as at a cut: the reaction goes on there as if it had not "
+    assert found.warnings == ("So it was.", text + "moved.")
+    np.testing.assert_allclose(found.object_position, whole.object_position, atol=1e-12)
+    np.testing.assert_array_equal(found.rotation, shown.rotation)
+
+
+def test_what_stays_where_it_is_goes_with_the_clip_from_then_on():
+    """Up to the moment, that included, as if it had not jumped, and so where the clip is then."""
+    shown = cut(walk(), 1.0 * (FRAMES >= 20.0))
+    at = 30.0 / FPS
+    found = until(spliced(shown, 0, SIZE, at)[0], shown, at)
+    moved = cut(walk(), np.ones(len(FRAMES)))
+    np.testing.assert_allclose(found.object_position, moved.object_position, atol=1e-12)
+    early = until(spliced(shown, 0, SIZE, 10.0 / FPS)[0], shown, 10.0 / FPS)
+    np.testing.assert_allclose(early.object_position, shown.object_position, atol=1e-12)
+    later = spliced(cut(walk(), 1.0 * (FRAMES >= 34.0)), 0, SIZE, 12.0 / FPS)[0]
+    both = until(later, cut(walk(), 1.0 * (FRAMES >= 34.0)), 12.0 / FPS)
+    jumps = np.linalg.norm(np.diff(both.object_position, axis=0), axis=-1)
+    assert np.flatnonzero(jumps > 1.0).tolist() == [int(np.flatnonzero(FRAMES >= 34.0)[0]) - 1]
+
+
+def test_a_hit_goes_along():
+    """With the object it is told beside: a quarter turn to the left and 2 m along x, 3 m up."""
+    whole = walk()
+    hit = Hit(20.0, direction=np.array([0.0, 1.0, 0.0]), origin=np.array([1.3, 20.0 * 1.5 / FPS, 1.0]), ground=0.1)
+    place = rotate(exp(np.pi / 2.0 * UP), whole.object_position - whole.object_position[0]) + [2.0, 0.0, 3.0]
+    other = clip_of(place, multiply(exp(np.pi / 2.0 * UP), whole.object_rotation))
+    assert carried(hit, whole, whole) is hit
+    there = carried(hit, whole, other)
+    np.testing.assert_allclose(there.direction, [-1.0, 0.0, 0.0], atol=1e-12)
+    at = other.object_position[FRAMES == 20.0][0]
+    np.testing.assert_allclose(there.origin, at + [0.0, 1.0, 1.0], atol=1e-12)  # it was 1 m along x beside it
+    assert there.ground == pytest.approx(3.1)
+    bare = carried(Hit(20.0), whole, other)
+    assert (bare.direction, bare.origin, bare.ground) == (None, None, None)
