@@ -7,7 +7,7 @@ import bpy
 from ..core import stance
 from ..core.errors import CoreError
 from ..core.situation import named, presets
-from . import checklist, choosing, control_rig, figures, files, importing, rig, source, timing
+from . import checklist, choosing, control_rig, figures, files, importing, moments, rig, source, timing
 from . import job as jobs
 
 
@@ -72,7 +72,7 @@ def _clips(armature, opened):
         "action": found.action if found else "",
         "action_choice": opened.why if opened else "",
         "frame_range": [found.start, found.end] if found else [],
-        "default_hit_frame": jobs.default_frame(found) if found else None,
+        "default_hit_frame": moments.default_frame(found) if found else None,
     }
 
 

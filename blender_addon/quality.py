@@ -13,6 +13,7 @@ from ..core.quality import Blow, judge
 from . import clip as clips
 from . import control_rig, mapping, source, timing
 from . import job as jobs
+from .moments import LEAD
 
 RATE = 60.0  # samples per second of a motion that is read to be judged
 LONGEST = 20.0  # [s] of it that are looked at
@@ -75,7 +76,7 @@ def of_reaction(job, reaction):
 def of_shown(job, reaction, before, after):
     """The Verdict on a reaction as Blender shows it.  before, after: `report.Shown` without and with the reaction."""
     hit, end = float(job.frames[0]), float(job.frames[-1])
-    seen = (after.frames >= hit - jobs.LEAD * job.clip.fps) & (after.frames <= end + 1e-6)
+    seen = (after.frames >= hit - LEAD * job.clip.fps) & (after.frames <= end + 1e-6)
     motion, clip = jobs.pick(after.clip, seen), jobs.pick(before.clip, seen)
     known = np.isin(motion.frames, job.clip.frames)  # where the clip had to go on, only the job has it
     at = np.searchsorted(job.clip.frames, motion.frames[known])

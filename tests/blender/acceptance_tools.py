@@ -4,7 +4,7 @@ import math
 
 import bpy
 import numpy as np
-from bl_ext.user_default.parametric_dynamics.blender_addon import actions, files
+from bl_ext.user_default.parametric_dynamics.blender_addon import actions, files, moments
 from bl_ext.user_default.parametric_dynamics.blender_addon import job as jobs
 from bl_ext.user_default.parametric_dynamics.core import progress, react, situation
 
@@ -45,7 +45,7 @@ def loaded(path, **options):
 
 def solved(rig, name="shoulder_front", frame=None, bone="", direction=None, impulse=None, settings=None):
     """(job, reaction) of a hit; nothing is written."""
-    frame = jobs.default_frame(jobs.source.of(rig)) if frame is None else frame
+    frame = moments.default_frame(jobs.source.of(rig)) if frame is None else frame
     hit = react.Hit(frame, bone, direction, impulse)
     job = jobs.read(bpy.context, rig, situation.named(name), hit, settings=settings)
     return job, progress.run(job.solve())

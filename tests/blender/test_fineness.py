@@ -4,6 +4,7 @@ import bpy
 import numpy as np
 import pytest
 from bl_ext.user_default.parametric_dynamics.blender_addon import job as jobs
+from bl_ext.user_default.parametric_dynamics.blender_addon import moments
 from bl_ext.user_default.parametric_dynamics.core import drive, pace, pose, progress, react, rotation, situation
 
 from tests.blender import acceptance_tools as tools
@@ -49,7 +50,7 @@ def test_real_rigs_stay_on_their_clips_for_ten_seconds(addon, data, monkeypatch,
     weak = situation.named(preset).with_changes(
         frequency=0.3, base_frequency=0.3, coupled=False, envelope=pose.Envelope(0.0, 9.5, 1.0)
     )
-    hit = react.Hit(jobs.default_frame(jobs.source.of(armature)), impulse=0.0)
+    hit = react.Hit(moments.default_frame(jobs.source.of(armature)), impulse=0.0)
     job = jobs.read(bpy.context, armature, weak, hit)
     still = progress.run(job.solve())
     assert still.times[-1] - still.start > 10.0

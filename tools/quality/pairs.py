@@ -43,7 +43,8 @@ def graded(modules, armature, pair, gap):
     import bpy
 
     jobs, situation = modules("blender_addon.job"), modules("core.situation").named
-    frame = jobs.default_frame(modules("blender_addon.source").require(armature))
+    source = modules("blender_addon.source").require(armature)
+    frame = modules("blender_addon.moments").default_frame(source)
     later = frame + gap * modules("blender_addon.timing").rate(bpy.context.scene)
     first, second = map(situation, pair)
     job = jobs.read(bpy.context, armature, first, jobs.Hit(frame), further=[(second, jobs.Hit(later))])
