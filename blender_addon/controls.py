@@ -138,19 +138,23 @@ def find(puppet, held, parents, chosen=(), stretching=()):
     taken, left = probing.choose([item.effect for item in tried], np.concatenate((motions, longer), axis=1))
     use = [tried[i] for i in taken]
     each = left[: 3 * len(parents)].reshape(-1, 3).min(axis=1)
-    lost = _lost(each > UNREACHED, parents, np.array([name in held for name in puppet.watched]))
+    turning = {item.block.bone for item in use if item.block.rna != "location"}
+    owned, own = (np.array([name in bones for name in puppet.watched]) for bones in (held, turning))
+    lost = _lost(each > UNREACHED, parents, owned, own)
     names = np.array(puppet.watched)
     return Found(tried=use, names=tuple(puppet.watched), unreached=tuple(names[lost].tolist()))
 
 
-def _lost(unreached, parents, owned):
+def _lost(unreached, parents, owned, turning):
     """(m,) bool, the watched bones that no control moves; one above a bone that something owns doesn't take that
-    along, which is not for lack of a control.  unreached, owned: (m,) bool."""
-    above = np.zeros(len(parents), dtype=bool)
-    for bone in np.flatnonzero(unreached & owned):
+    along, which is not for lack of a control: it is one itself, or that isn't moved either.
+    unreached, owned, turning: (m,) bool; turning: what is a control that turns itself."""
+    above = np.zeros((2, len(parents)), dtype=bool)
+    for bone in np.flatnonzero(owned):
+        below = bone
         while (bone := parents[bone]) >= 0:
-            above[bone] = True
-    return unreached & (owned | ~above)
+            above[:, bone] |= unreached[below], turning[bone]
+    return unreached & (owned | ~above.any(axis=0))
 
 
 def _rank(item, motions, keyed, chosen, most):

@@ -140,3 +140,23 @@ def test_what_a_constraint_moves_is_told_though_others_make_up_for_it(fresh_scen
     bpy.context.view_layer.update()
     with pytest.raises(errors.CoreError, match="Bone 'upper_arm.L' is moved by constraint 'Copy Rotation'"):
         solved(rig, envelope=BRIEF)
+
+
+@pytest.mark.parametrize("place", ((0.7, 1.4, 0.2), (0.35, -0.45, 1.2)), ids=("out of reach", "at hand"))
+def test_an_arm_that_holds_on_to_something_is_told_with_its_constraint_or_may_be_left_out(fresh_scene, place):
+    """Not the clavicle, which is its own control: an arm stretched to what is out of reach only doesn't go along."""
+    rig = demo_character.build(bpy.context)
+    target = bpy.data.objects.new("Rail", None)
+    bpy.context.scene.collection.objects.link(target)
+    target.location = place
+    made = rig.pose.bones["forearm.L"].constraints.new("IK")
+    made.target, made.chain_count = target, 2
+    bpy.context.view_layer.update()
+    with pytest.raises(errors.CoreError, match="'(upper_arm|forearm).L' is moved by constraint 'IK'.*Mute that, or ex"):
+        solved(rig)
+    hit = situation.named("shoulder_front").with_changes(envelope=BRIEF)
+    arm = "upper_arm.L", "forearm.L", "hand.L"
+    job = jobs.read(bpy.context, rig, hit, settings={bone: {"simulated": False} for bone in arm})
+    reaction = progress.run(job.solve())
+    job.write(bpy.context, reaction)
+    assert reaction.peaks()["clavicle.L"] > 1.0 and "clavicle.L" in job.posed.targets
