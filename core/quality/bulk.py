@@ -39,19 +39,21 @@ def pairs(figure: Figure) -> tuple[np.ndarray, Array]:
     return np.array(out, dtype=int).reshape(-1, 2), np.array(skipped).reshape(-1, 2)
 
 
-def depths(motion: Motion, who: np.ndarray, skipped: Array, through: bool) -> Array:
-    """(K, P) how deep the bodies of each pair are in each other [m], negative where they are apart.
+def depths(gap: Array, touching: Array, home: np.ndarray | bool = False) -> Array:
+    """(K, P) how deep the bodies of pairs are in each other [m], negative where they are apart, by the gaps (K, P, 3)
+    between their middle lines and (P,) how far apart these are where they touch.
 
-    through: once the middle lines have passed each other the depth goes on growing, until the two come apart.
+    Once the middle lines have passed each other the depth goes on growing, until the two come apart or are home.
+    home: (K, P) whether one lies on that side of the other where the clip has it.
     """
-    first, second = motion.figure.bodies[who[:, 0]], motion.figure.bodies[who[:, 1]]
-    actor = motion.figure.actor
-    radius = SLIM * actor.masses.radius[actor.order]
-    touching = radius[first] + radius[second]
-    (p, u), (q, v) = (_outer(motion, who[:, s], skipped[:, s]) for s in (0, 1))
-    gap = separation(p, u, q, v)
     size = np.sqrt(dot(gap, gap))
-    return touching - np.where(_passed(gap, size < touching), -size, size) if through else touching - size
+    return touching - np.where(_passed(gap, size < touching, home), -size, size)
+
+
+def _gaps(motion: Motion, who: np.ndarray, skipped: Array) -> Array:
+    """(K, P, 3) shortest ways between the middle lines of pairs."""
+    (p, u), (q, v) = (_outer(motion, who[:, s], skipped[:, s]) for s in (0, 1))
+    return separation(p, u, q, v)
 
 
 def _outer(motion: Motion, who: np.ndarray, skipped: Array) -> tuple[Array, Array]:
@@ -61,12 +63,13 @@ def _outer(motion: Motion, who: np.ndarray, skipped: Array) -> tuple[Array, Arra
     return start + skipped[:, None] * way, (1.0 - skipped)[:, None] * way
 
 
-def _passed(gap: Array, inside: np.ndarray) -> np.ndarray:
-    """(K, P) whether the lines have passed each other since the bodies met: the gap (K, P, 3) then turns round."""
+def _passed(gap: Array, inside: np.ndarray, home: np.ndarray | bool = False) -> np.ndarray:
+    """(K, P) whether the lines have passed each other since the bodies met, or since they were last home, (K, P): the
+    gap (K, P, 3) then turns round."""
     turned = np.zeros(inside.shape, dtype=int)
     turned[1:] = np.cumsum((dot(gap[1:], gap[:-1]) < 0.0) & inside[1:] & inside[:-1], axis=0)
-    outside = np.where(inside, 0, turned + 1)  # turned only grows, so this is its value when the bodies met, plus 1
-    met = np.maximum.accumulate(outside, axis=0) - 1
+    known = np.where(inside & ~np.asarray(home), 0, turned + 1)  # turned only grows, so this is when they met, plus 1
+    met = np.maximum.accumulate(known, axis=0) - 1
     return np.asarray(inside & ((turned - np.maximum(met, 0)) % 2 == 1))
 
 
@@ -108,9 +111,14 @@ def penetration(motion: Motion, clip: Motion | None, rest: Motion) -> Finding:
         return Finding("penetration", 0.0, "%", "", float(motion.times[0]))
     actor, bodies = motion.figure.actor, motion.figure.bodies[who]
     thin = 2.0 * np.maximum(actor.masses.radius[actor.order][bodies].min(axis=1), THINNEST)
-    through = clip is not None
-    own = depths(rest if clip is None else clip, who, skipped, through).max(axis=0)
-    x = 100.0 * (depths(motion, who, skipped, through) - np.maximum(own, 0.0)) / thin
+    touching = SLIM * actor.masses.radius[actor.order][bodies].sum(axis=1)
+    gap, own = (_gaps(m, who, skipped) for m in (motion, rest if clip is None else clip))
+    if clip is None:
+        depth, allowed = (touching - np.sqrt(dot(g, g)) for g in (gap, own))
+    else:
+        home = (np.sqrt(dot(own, own)) < touching) & (dot(gap, own) > 0.0)
+        depth, allowed = depths(gap, touching, home), depths(own, touching)
+    x = 100.0 * (depth - np.maximum(allowed.max(axis=0), 0.0)) / thin
     k, j = np.unravel_index(int(np.argmax(x)), x.shape)
     name = motion.figure.names[int(who[j, 1])]
     return Finding("penetration", max(float(x[k, j]), 0.0), "%", name, float(motion.times[int(k)]))

@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import ClipError
 from core.quality import Blow, judge
-from core.quality.bulk import _passed, separation
+from core.quality.bulk import _passed, depths, separation
 from core.quality.lines import LIMITS
 from core.quality.motion import RATE, grid, sampled, smooth, sustained, widened
 from core.quality.rule import grade
@@ -230,6 +230,20 @@ class TestChecks:
         gap = way[:, None, None] * [0.0, 0.0, 1.0]
         passed = _passed(gap, np.abs(way[:, None]) < 0.12)[:, 0]
         assert passed.tolist() == [False, False, False, True, True, False, False, False, True, False, False]
+
+    def test_a_limb_that_lies_where_the_clip_has_it_is_not_through_the_other(self):
+        """A hand that comes from above and lies before a forearm; the clip's turns about its middle line on the near
+        side, the motion's on the far one, 2 mm from it: from then on both are in one place."""
+        near = [[0.0, 0.0, 9.0], [0.4, 0.8, 1.1], [0.3, 1.2, -0.6]]
+        far = [[0.0, -3.0, 9.0], [0.2, -0.9, 0.9], [0.1, 0.2, 0.0]]
+        clip, motion = (0.01 * np.array([*way, [0.6, 3.0, -1.0], [0.6, 3.0, -1.0]]) for way in (near, far))
+        gap, own, touching = motion[:, None], clip[:, None], np.array([0.065])
+        home = (np.linalg.norm(own, axis=-1) < touching) & (np.sum(gap * own, axis=-1) > 0.0)
+        found = depths(gap, touching, home)[:, 0]
+        np.testing.assert_allclose(found, touching - np.linalg.norm(motion, axis=-1), rtol=1e-12)
+        assert depths(gap, touching)[-1, 0] > touching  # by the way that it came alone
+        other = depths(-gap, touching, np.sum(-gap * own, axis=-1) > 0.0)[:, 0]
+        assert other[-1] > touching  # and one that comes out where the clip doesn't have it
 
     @pytest.mark.parametrize("limb", ["upper_arm.L", "thigh.L"])
     def test_a_limb_through_the_body_or_the_other(self, skeleton, walk, limb):

@@ -10,18 +10,11 @@ import io
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from . import corpus, moments, ours, seed_tests_page
+from . import moments, ours, seed_tests_page, waving
 
 TARGET = Path(__file__).resolve().parents[2] / "docs" / "tests_of_the_document.md"
 SIDES = {"shoulder": ("front", "back", "inside", "outside"), "leg": ("front", "back", "inside", "outside")}
 SIDES["chest"] = ("front", "back")
-WAVES = {  # what is blended over the walk, for it to wave: file, action
-    "demo": ("", "Wave"),
-    "kaykit": (corpus.GAME + "kaykit/Med_Simulation.glb", "Waving"),
-    "cyberpunk": ("", "Wave"),
-    "pab": (corpus.GAME + "ozz_pab/pab_crossarms.fbx", "crossarms"),
-}
-LONG = 20.0  # [s] for which the wave is repeated
 BEASTS = ("fox", "wolf")  # the same parameters on quadrupeds, walking
 
 
@@ -50,27 +43,8 @@ class Bench:
 
     def waving(self, rig):
         """The same with a wave blended over the walk by the pipeline."""
-        bpy, blending, choosing = self.bpy, self.ours("blender_addon.blending"), self.ours("blender_addon.choosing")
-        armature = self.walking(rig)
-        file, title = WAVES[rig]
-        if file:
-            self._adopt(armature, self.data / file, title)
-        wave = next(item for item in choosing.candidates(armature) if title in (item.title, item.name))
-        found = self.ours("blender_addon.source").of(armature)
-        wish = blending.Wish(wave.name, wave.slot, frame=found.start, attack=0.0, sustain=LONG, repeat=True)
-        blending.read(bpy.context, armature, wish).write(bpy.context)
-        return armature
-
-    def _adopt(self, armature, file, title):
-        """Bring an action of another file to the armature and let the walk go on."""
-        choosing = self.ours("blender_addon.choosing")
-        walk = self.ours("blender_addon.source").of(armature).action
-        for action in self.bpy.data.actions:
-            action.use_fake_user = True
-        self.ours("blender_addon.donor").take(file, armature, title, None)
-        for action in self.bpy.data.actions:
-            action.use_fake_user = True
-        choosing.play(armature, next(item for item in choosing.candidates(armature) if item.name == walk))
+        self.jobs.clear()
+        return waving.opened(self.ours, self.data, rig)
 
     def result(self, armature, situation, strip=""):
         """Solve and judge, a quarter into the clip; draw where a strip's name is given."""
@@ -129,13 +103,14 @@ def main(data, strips, only):
             cells[cell] = bench.result(armature, situation, _title(cell))
             print(_title(cell), cells[cell], flush=True)
     if not only:
-        TARGET.write_text(seed_tests_page.text(cells, WAVES, BEASTS), encoding="utf-8")
+        TARGET.write_text(seed_tests_page.text(cells, waving.WAVES, BEASTS), encoding="utf-8")
     moments.installed.leave(0)
 
 
 def _cells():
     """(rig, state, part, side, way) of all tests."""
-    walks = [(rig, state) for rig in WAVES for state in ("walking", "waving")] + [(rig, "walking") for rig in BEASTS]
+    walks = [(rig, state) for rig in waving.WAVES for state in ("walking", "waving")]
+    walks += [(rig, "walking") for rig in BEASTS]
     blows = [(part, side, way) for part, sides in SIDES.items() for side in sides for way in ("impulse", "velocities")]
     return [walk + blow for walk in walks for blow in blows]
 
