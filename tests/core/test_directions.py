@@ -98,6 +98,17 @@ def test_a_point_on_a_bone_that_turns_leaves_its_tangent(turns, swings, why):
     np.testing.assert_allclose(causes.turning(aim, shown, tangent), 0.5 * swings, atol=0.1)
 
 
+@pytest.mark.parametrize(("part", "within", "leaves"), [("chest", 5.0, False), ("upper arm", 10.0, True)])
+def test_alone_a_body_begins_along_its_answer_and_a_light_limb_leaves_it(figure, part, within, leaves):
+    """On one who stands, nothing of ours acting: after a frame the point is where MuJoCo says, after 0.15 s no arm is."""
+    aim = ways.Aim(*figure, *directions.PARTS[part])
+    plan = aim.planned((0, 1, 0), "pistol")
+    stage = answers.Stage(aim.actor, aim.clip, [plan], {}, {})
+    want = answers.at_once(stage, stage.blows[0])[1]
+    assert causes.alone(aim, plan, want, 1) < within
+    assert (causes.alone(aim, plan, want, 9) > ways.ALONG) == leaves
+
+
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_point_that_goes_with_the_whole_body_is_told_from_one_that_goes_alone(figure, whole):
     """All of the way is the weight's where every bone goes it, the hand's part of the weight where that goes alone."""

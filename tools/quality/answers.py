@@ -35,7 +35,8 @@ class Cell:
     displacement that is seen.  unlimited: [m] that without joint limits, where it hardly grows with strength, else
     None.
     excuse: why it may be off: "" | "axial" | what blocks it, see `causes.excuse`.  left: [deg] that it is off without
-    that.  cause: what else turns it, see `causes.cause`.
+    that.  cause: what else turns it, see `causes.cause`.  alone: [deg] that it is off at that moment where nothing of
+    ours acts, None where it isn't asked.
     held: why the point hardly goes, where the judge misses its answer and nothing else is bad: "" | "axial" | "ground"
     | "limits".  failed: by the judge.
     """
@@ -52,6 +53,7 @@ class Cell:
     grade: str
     failed: tuple[str, ...]
     unlimited: float | None = None
+    alone: float | None = None
 
 
 def cells(aim, direction, strengths):
@@ -75,12 +77,14 @@ def _cell(aim, plan, stage):
     blow = reaction.blows[0]
     got, want = at_once(stage, blow)
     way = displacement(aim, reaction)
-    peak = way[first_peak(way)]
+    k = first_peak(way)
+    peak = way[k]
     off = between(peak, want)
-    excuse, cause, left = "", "", off
+    excuse, cause, left, alone = "", "", off, None
     if off > ALONG:
         excuse, left = ("axial", off) if _axial(aim, blow) else causes.excuse(aim, plan, want)
         cause = "" if excuse else causes.cause(aim, plan, reaction, want)
+        alone = None if excuse else causes.alone(aim, plan, want, k)
     verdict = graded(aim, reaction)
     return Cell(
         velocity=float(np.linalg.norm(got - want) / np.linalg.norm(want)),
@@ -94,6 +98,7 @@ def _cell(aim, plan, stage):
         held=_held(aim, plan, blow, verdict),
         grade=verdict.grade,
         failed=tuple("{} {:.3g} {}".format(f.name, f.value, f.bone).strip() for f in verdict.failed()),
+        alone=alone,
     )
 
 

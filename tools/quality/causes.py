@@ -51,6 +51,7 @@ BLOCKS = {  # name: what does it, and what stands there instead
 }
 BLOCKS["together"] = sum(BLOCKS.values(), ())
 MUSCLES = ((tuning, "muscles", _slack),)
+ALONE = BLOCKS["together"] + MUSCLES  # what is left is the body, what moves it on its clip, and the blow
 
 
 def excuse(aim, plan, want):
@@ -97,6 +98,12 @@ def turning(aim, reaction, want, part=0.0):
     ours, clips = (q for q, _ in struck(aim, reaction))
     more = exp(part * log(multiply(ours[k], conjugate(clips[k]))))
     return between(gone[k], rotate(multiply(more, multiply(clips[k], conjugate(clips[0]))), want))
+
+
+def alone(aim, plan, want, k):
+    """[deg] that the point is off its answer `want` (3,) at the k-th sample after the hit, of a body on which nothing
+    of ours acts."""
+    return between(way(aim, plan, ALONE)[k], want)
 
 
 def unlimited(aim, plan):

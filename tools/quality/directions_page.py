@@ -41,7 +41,7 @@ def astray(cell):
 
 def text(rows, strengths):
     """rows: {(character, part): {direction: [Cell of each strength]}}."""
-    characters, parts = (list(dict.fromkeys(key[k] for key in rows)) for k in (0, 1))
+    characters = dict.fromkeys(character for character, _ in rows)
     out = [*_head(strengths, len(characters)), *_counts(rows)]
     out += ["", "## What is not as it must be", ""]
     out += ["Directions are those in which the blow pushes, for the figure.  In brackets: what was measured.", ""]
@@ -81,7 +81,9 @@ def _head(strengths, characters):
         "  there, so it excuses nothing.",
         "  *arc*: turned besides by half of what the bone turns off the clip, as a chord is off its tangent;",
         "  *muscles*: without them they aim; *weight*: most of the way is the whole body's, which goes where the",
-        "  blow pushes it, and the point's own part is over.",
+        "  blow pushes it, and the point's own part is over.  *alone*: what the body itself is off its first answer at",
+        "  that moment, without muscles, ranges, flesh, plan and ground.  Where it is beyond them too, the body itself",
+        "  doesn't go where it is asked to.",
         "- *grows*: directions in which the peak never falls by more than 5 % from one strength to the next.",
         "- *spans*: directions in which the strongest peak is at least {:g} times the weakest, of those that".format(
             answers.GROWS
@@ -134,7 +136,8 @@ def _kinds(strengths):
         return "{}; without limits {:.2f} times".format(peaks(cells), cells[-1].unlimited / cells[0].unlimited)
 
     def where(cell):
-        return "{:.0f}°{}".format(cell.off, ", " + cell.cause if cell.cause else "")
+        alone = "" if cell.alone is None else "alone {:.0f}°".format(cell.alone)
+        return ", ".join(filter(None, ("{:.0f}°".format(cell.off), cell.cause, alone)))
 
     def blocked(why):
         return each(lambda c: c.excuse == why, lambda c: "{:.0f}°, {:.0f}° without".format(c.off, c.left))
