@@ -103,7 +103,7 @@ def main(data, strips, only):
             cells[cell] = bench.result(armature, situation, _title(cell))
             print(_title(cell), cells[cell], flush=True)
     if not only:
-        TARGET.write_text(seed_tests_page.text(cells, waving.WAVES, BEASTS), encoding="utf-8")
+        TARGET.write_text(seed_tests_page.text(cells, BEASTS), encoding="utf-8")
     moments.installed.leave(0)
 
 

@@ -8,6 +8,9 @@ WAVES = {  # what is blended over the walk: file, action
     "cyberpunk": ("", "Wave"),
     "pab": (corpus.GAME + "ozz_pab/pab_crossarms.fbx", "crossarms"),
 }
+TOLD = "Waving is an action blended over the walk by Blend Actions, repeated: {}.".format(
+    ", ".join("{} {}".format(rig, action) for rig, (_, action) in WAVES.items())
+)
 LONG = 20.0  # [s] for which the wave is repeated
 
 
