@@ -100,7 +100,7 @@ def test_a_point_on_a_bone_that_turns_leaves_its_tangent(turns, swings, why):
 
 @pytest.mark.parametrize(("part", "within", "leaves"), [("chest", 5.0, False), ("upper arm", 10.0, True)])
 def test_alone_a_body_begins_along_its_answer_and_a_light_limb_leaves_it(figure, part, within, leaves):
-    """On one who stands, nothing of ours acting: after a frame the point is where MuJoCo says, after 0.15 s no arm is."""
+    """On one who stands, nothing of ours acting: after a frame it is where MuJoCo says, after 0.15 s no arm is."""
     aim = ways.Aim(*figure, *directions.PARTS[part])
     plan = aim.planned((0, 1, 0), "pistol")
     stage = answers.Stage(aim.actor, aim.clip, [plan], {}, {})
