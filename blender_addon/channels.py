@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.errors import ClipError
 from ..core.rotation import Array, normalize
 
 # Of rotation modes: the property that they put in force, where it isn't Euler angles.
@@ -55,10 +56,24 @@ class Channels:
     def jumps(self, a: Array, b: Array) -> np.ndarray:
         """(K, 1 + n) whether the rotation of object and bones jumps from rows a (K,) to rows b: an angle by half a
         turn or more, a quaternion to its negative, so that what is shown alike lies apart."""
-        own = [(self.object_mode, self.object_rotation)]
-        for i, mode in enumerate(self.modes):
-            own.append((mode, getattr(self, rotation_property(mode).removeprefix("rotation_"))[:, i]))
+        own = [(self.object_mode, self.object_rotation), *zip(self.modes, self._turns(), strict=True)]
         return np.stack([_jumps(mode, values[a], values[b]) for mode, values in own], axis=-1)
+
+    def sound(self) -> "Channels":
+        """Themselves; ClipError where something in force is no number, as bad keys or drivers leave it."""
+        moved = ("the armature object", self.object_location, self.object_rotation, self.object_scale)
+        bones = zip(self.names, self.location.swapaxes(0, 1), self._turns(), self.scale.swapaxes(0, 1), strict=True)
+        for who, *values in (moved, *(("bone '{}'".format(name), *own) for name, *own in bones)):
+            known = np.isfinite(np.concatenate(values, axis=-1)).all(axis=-1)
+            if not known.all():
+                text = "At frame {:g} a value of {} is no number. Repair the keys that move it there."
+                raise ClipError(text.format(self.frames[known.argmin()], who))
+        return self
+
+    def _turns(self) -> list[Array]:
+        """Of each bone the rotation in force, (K, 3) or (K, 4)."""
+        fields = (rotation_property(mode).removeprefix("rotation_") for mode in self.modes)
+        return [getattr(self, name)[:, i] for i, name in enumerate(fields)]
 
     def _timed(self) -> list[str]:
         return [f.name for f in fields(self) if isinstance(getattr(self, f.name), np.ndarray)]

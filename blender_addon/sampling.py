@@ -34,12 +34,12 @@ def sample(context, armature, skeleton, frames):
 
 
 def sampling(context, armature, skeleton, frames):
-    """`sample` as a generator of its progress."""
+    """`sample` as a generator of its progress; ClipError where anything is no number."""
     try:
-        return sample_curves(context, armature, skeleton, frames)
+        matrices, world, channels = sample_curves(context, armature, skeleton, frames)
     except fk.InexactError:
-        pass
-    return (yield from sampling_scene(context, armature, skeleton, frames))
+        matrices, world, channels = yield from sampling_scene(context, armature, skeleton, frames)
+    return matrices, world, channels.sound()
 
 
 def shortcut(context, armature):
@@ -142,6 +142,7 @@ def action_channels(armature, names, action, slot, frames):
     channels = stored_channels(armature, names, frames)
     animated = [curve for curve in actions.curves_of(action, slot) if actions.evaluates(curve)]
     _fill(channels, armature, animated)
+    channels.sound()
     pairs = {actions.bone_and_property(curve.data_path) for curve in animated}
     return channels, {(bone, rna) for bone, rna in pairs if bone is not None}
 

@@ -1,34 +1,68 @@
 """Cuts: a body is elsewhere from one frame to the next, as between two shots, or where a loop begins anew at its place.
-None flies there, so what comes before and after is simulated, and judged, as if it went on."""
+None flies there, so what comes before and after is simulated, and judged, as if it went on; past keys astray, too."""
 
 from dataclasses import replace
 
 import numpy as np
 
 from .blows import Hit
+from .errors import ClipError
 from .rotation import Array, angle, conjugate, multiply, normalize, rotate
 from .skeleton import Clip
 from .stepped import runs
 
 FAST = 12.0, 40.0  # [sizes of the figure/s, rad/s] that no body is moved and turned by at least within a frame
 FRAME = 1.0 + 1e-4  # [frames] a cut takes at most
+ASTRAY = 2.0 + 1e-4  # [frames] that a key astray, between two that aren't, is seen
+BACK = 0.25  # part of the way to it by which the body goes on meanwhile, at most
 LEAST = 0.008  # [s] that it would take at these speeds: a nudge, or round-off between moments all but the same, is none
 SWIFT = 2.0  # times as fast as right before and after, where something is known: what gets faster and faster is no cut
 ALONE = 0.5  # [s] without another as large: else they are steps of one motion
 ALIKE = 0.25  # part of a jump that another as large has
+FAR = 1e5  # [sizes of the figure] from where on float32, of which scenes are, is off by a percent of it
 UP = np.array([1.0, 0.0, 0.0, 1.0])  # what of a quaternion turns about the vertical
 OBJECT = "object_rotation", "object_position"
 
 
 def gone_on(clip: Clip, base: int, size: float, at: float) -> Clip:
-    """`spliced`, which is told in a warning; the clip itself where nothing jumps."""
-    whole, frames = spliced(clip, base, size, at)
+    """`spliced`, and without keys `astray`, which is told in warnings; the clip itself where nothing jumps.
+
+    ClipError where a bone is farther away than Blender can show it.
+    """
+    away = np.linalg.norm(clip.world_position(), axis=-1).max(axis=-1) > FAR * size
+    if away.any():
+        frame = clip.frames[away.argmax()]
+        raise ClipError(f"At frame {frame:g} a bone is too far away to be shown. Repair the keys that move it there.")
+    back, strays = astray(clip, base, size)
+    whole, frames = spliced(back, base, size, at)
+    texts = _told("jumps", frames, "as at a cut") + _told("is off", strays, "as by a key that is astray")
+    return replace(whole, warnings=(*clip.warnings, *texts)) if texts else clip
+
+
+def _told(does: str, frames: list[float], like: str) -> list[str]:
     if not frames:
-        return clip
+        return []
     more = f" and {len(frames) - 1} times more" if len(frames) > 1 else ""
-    text = f"The character jumps at frame {np.ceil(frames[0]):g}{more}, as at a cut: "
-    text += "the reaction goes on there as if it had not moved."
-    return replace(whole, warnings=(*clip.warnings, text))
+    text = f"The character {does} at frame {np.ceil(frames[0]):g}{more}, {like}: "
+    return [text + "the reaction goes on there as if it had not moved."]
+
+
+def astray(clip: Clip, base: int, size: float) -> tuple[Clip, list[float]]:
+    """The clip without moments at which its body is far away and right back, and the frames of these; arguments as in
+    `spliced`.  It is carried to where it would have been."""
+    p, place, frames = clip.world_position()[:, base], clip.object_position.copy(), []
+    fast = np.linalg.norm(np.diff(p, axis=0), axis=-1) / size > FAST[0] * np.diff(clip.times)
+    ends, done = list(runs(fast)), 0
+    for first, _ in ends:
+        last = max((end for _, end in ends if clip.frames[end] - clip.frames[first] <= ASTRAY), default=0)
+        off = np.linalg.norm(p[first : last + 1] - p[first], axis=-1)
+        if first < done or last - first < 2 or off.max() < FAST[0] * LEAST * size or off[-1] > BACK * off.max():
+            continue
+        inside, done = np.arange(first + 1, last), last
+        part = (clip.times[inside] - clip.times[first]) / (clip.times[last] - clip.times[first])
+        place[inside] += p[first] + part[:, None] * (p[last] - p[first]) - p[inside]
+        frames.append(float(clip.frames[first + (off > (1.0 - BACK) * off.max()).argmax()]))
+    return (replace(clip, object_position=place), frames) if frames else (clip, [])
 
 
 def spliced(clip: Clip, base: int, size: float, at: float) -> tuple[Clip, list[float]]:
@@ -112,7 +146,7 @@ def _cuts(clip: Clip, q: Array, p: Array) -> list[tuple[int, int]]:
     turns = angle(_upright(multiply(q[:-1], conjugate(q[1:]))), np.array([1.0, 0.0, 0.0, 0.0]))
     moves = np.linalg.norm(np.diff(p, axis=0), axis=-1)
     jumps = np.maximum(moves / FAST[0], turns / FAST[1])  # [s] that they would take at least
-    rates = np.pad(jumps / np.diff(clip.times), 1, constant_values=np.inf)
+    rates = np.pad(jumps / np.maximum(np.diff(clip.times), 1e-12), 1, constant_values=np.inf)
     found = list(runs(rates[1:-1] > 1.0))
     sizes = np.array([jumps[first:last].sum() for first, last in found])
     since = clip.times[[first for first, _ in found]]

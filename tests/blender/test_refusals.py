@@ -123,3 +123,24 @@ def test_a_blend_before_the_scene_hits_nobody(demo):
     OPS.blend_actions(action="Wave")
     bpy.context.scene.frame_start = 10
     assert "" not in cures(demo)
+
+
+@pytest.mark.parametrize("way", ("by curves", "by the scene"))
+@pytest.mark.parametrize(("rna", "value", "said"), (
+    ("rotation_quaternion", float("nan"), "At frame [78].* a value of bone 'pelvis' is no number. Repair the keys"),
+    ("location", float("nan"), "At frame [78].* a value of bone 'pelvis' is no number. Repair the keys"),
+    ("location", 1e30, "At frame [78].* a bone is too far away to be shown. Repair the keys"),
+), ids=("no turn", "no place", "nowhere"))  # fmt: skip
+def test_keys_of_no_use(demo, way, rna, value, said):
+    """A turn that is no number had been baked, and of a place of 1e30 m a traceback told."""
+    path = actions.bone_path("pelvis", rna)
+    curves = actions.all_curves(demo.animation_data.action)
+    curve = next(c for c in curves if (c.data_path, c.array_index) == (path, 1))
+    next(key for key in curve.keyframe_points if key.co.x >= 8.0).co.y = value
+    curve.update()
+    if way == "by the scene":
+        demo.delta_location.x = 1.0
+    state = file_state()
+    with pytest.raises(RuntimeError, match=said):
+        OPS.apply_hit_reaction(frame=8.0)
+    assert repr(file_state()) == repr(state)  # what is no number doesn't equal itself

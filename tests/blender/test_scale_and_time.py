@@ -243,6 +243,27 @@ def test_cut(demo, walking, what, capfd):
 
 
 @pytest.mark.one_blender
+@pytest.mark.parametrize("what", ("object", "pelvis"))
+def test_a_key_astray(demo, walking, what, capfd):
+    """30 m off for a frame, as a marker that is lost leaves it: it had been told to lower the blow."""
+    moved = demo if what == "object" else demo.pose.bones["pelvis"]
+    for frame in range(1, 25):
+        set_frame(frame)
+        moved.location = moved.location
+        moved.keyframe_insert("location", frame=frame)
+    path = moved.path_from_id("location") if what == "pelvis" else "location"
+    curve = next(c for c in actions.all_curves(demo.animation_data.action) if (c.data_path, c.array_index) == (path, 0))
+    for key in curve.keyframe_points:
+        key.co.y += 30.0 * (key.co.x == 11.0)
+        key.interpolation = "LINEAR"
+    curve.update()
+    capfd.readouterr()
+    np.testing.assert_allclose(course(demo)[1], walking, rtol=5e-3, atol=0.1)
+    told = capfd.readouterr()
+    assert "The character is off at frame 11, as by a key that is astray" in told.out + told.err
+
+
+@pytest.mark.one_blender
 def test_a_cut_near_the_end_is_no_error(demo):
     """Where the clip goes on for us after it, bones are expected as the turned object has them."""
     cut(demo, 21.0)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from core.blows import Hit
-from core.cuts import carried, gone_on, in_bones, spliced, until
+from core.cuts import astray, carried, gone_on, in_bones, spliced, until
+from core.errors import ClipError
 from core.rotation import angle, exp, multiply, rotate
 from core.skeleton import Clip
 
@@ -166,3 +167,43 @@ def test_a_hit_goes_along():
     assert there.ground == pytest.approx(3.1)
     bare = carried(Hit(20.0), whole, other)
     assert (bare.direction, bare.origin, bare.ground) == (None, None, None)
+
+
+@pytest.mark.parametrize("way", ("straight", "held", "longer"))
+@pytest.mark.parametrize("off", (3.0, 300.0))
+def test_a_key_astray(way, off):
+    """Of one frame, its neighbours joined with it by straight lines, or held: the body goes on past it."""
+    whole = walk()
+    out = np.clip(1.0 - np.abs(FRAMES - 20.0), 0.0, 1.0)
+    part = {"straight": out, "held": (FRAMES >= 20.0) & (FRAMES < 21.0), "longer": np.abs(FRAMES - 21.0) < 1.3}[way]
+    moved = whole.object_position + off * (part * 1.0)[:, None] * [0.6, 0.0, 0.8]
+    shown = clip_of(moved, whole.object_rotation)
+    found, frames = astray(shown, 0, SIZE)
+    if way == "longer":  # three frames: a shot of its own, or what jumps about
+        assert frames == [] and found is shown
+        return
+    assert frames == [20.0]
+    np.testing.assert_allclose(found.object_position, whole.object_position, atol=1e-9)
+    told = gone_on(shown, 0, SIZE, 10.0 / FPS)
+    np.testing.assert_allclose(told.object_position, whole.object_position, atol=1e-9)
+    assert told.warnings[0].startswith("The character is off at frame 20, as by a key that is astray: the reaction")
+
+
+@pytest.mark.parametrize("place", (
+    0.5 * np.abs(np.sin(np.pi * FRAMES / 6.0)),  # to and fro, four times a second
+    0.12 * np.clip(1.0 - np.abs(FRAMES - 20.0), 0.0, 1.0),  # a jerk
+    5.0 / FPS * np.floor(FRAMES / 4.0) * 4.0,  # on fours
+    8.0 * (FRAMES >= 20.0),  # a cut
+), ids=("to and fro", "jerk", "steps", "cut"))  # fmt: skip
+def test_what_no_key_leads_astray(place):
+    clip = clip_of(place[:, None] * [0.0, 1.0, 0.0], exp(0.0 * FRAMES[:, None] * UP))
+    found, frames = astray(clip, 0, SIZE)
+    assert frames == [] and found is clip
+
+
+def test_what_is_too_far_away_is_refused():
+    """A value of 1e30 of a single key: where Blender shows things to 2 cm, nothing can be laid on."""
+    place = walk().object_position
+    place[FRAMES == 20.0] = 1e30
+    with pytest.raises(ClipError, match="^At frame 20 a bone is too far away to be shown. Repair the keys"):
+        gone_on(clip_of(place, walk().object_rotation), 0, SIZE, 0.0)
