@@ -139,7 +139,7 @@ class Footing(Settling):
 
         kins, spring: as in `forces`.  weight: (K, 3) where that is led.  ankles: of `_way`.  hold: (K, L) how firmly.
         """
-        tips = np.array([self._tip(limb) for limb in self.stance.limbs])  # go as ankles do: feet turn as in the clip
+        tips = self.stance.tips  # go as ankles do: feet turn as in the clip
         track = Track.of_clip(model, reference, self.feet, tips, kins).moved(*ankles, reference.kicks)
         firm = self._firm(reference.times[:-1], hold)[..., None, None]
         eased, lever = self._heels(kins[0], tips, weight, ankles[0])

@@ -7,14 +7,14 @@ from .rotation import Array, cross
 from .support import smooth
 
 
-def before(toes: Array, way: Array) -> tuple[Array, Array]:
-    """How far a body is before a foot (...,), 1 where its hip is over the toes, and the axis (..., 3) about which the
-    heel then rises.  Toes that are not before their ankle raise nothing.
+def before(toes: Array, way: Array, lifted: Array | float = 0.0) -> tuple[Array, Array]:
+    """How far a body is before a foot (...,), 1 where its hip is over the toes, or where it is lifted (...,), and the
+    axis (..., 3) about which the heel then rises.  Toes that are not before their ankle raise nothing.
 
     toes, way: (..., 3) to the toes and to the hip, from the ankle.
     """
     long, along, ahead = _over(toes, way)
-    return np.asarray(long * smooth(along)), cross(np.array([0.0, 0.0, 1.0]), ahead)
+    return np.asarray(long * (1.0 - (1.0 - smooth(along)) * (1.0 - lifted))), cross(np.array([0.0, 0.0, 1.0]), ahead)
 
 
 def holds(toes: Array, way: Array) -> Array:
@@ -24,14 +24,18 @@ def holds(toes: Array, way: Array) -> Array:
     return np.asarray(long * (1.0 - smooth(along)))
 
 
+def flat(toes: Array) -> Array:
+    """How flat feet are (...,): 0 where toes, (..., 3) from the ankle, are right under it."""
+    return np.asarray(smooth(np.linalg.norm(toes[..., :2], axis=-1) / np.maximum(-toes[..., 2], 1e-6)))
+
+
 def _over(toes: Array, way: Array) -> tuple[Array, Array, Array]:
     """How flat a foot is (...,), 0 where its toes are under the ankle, which have no direction there; how far the hip
     is along it (...,), as part of its length; and the level direction (..., 3) of its toes."""
-    flat = toes * [1.0, 1.0, 0.0]
-    length = np.maximum(np.linalg.norm(flat, axis=-1), 1e-6)
-    ahead = flat / length[..., None]
-    long = smooth(length / np.maximum(-toes[..., 2], 1e-6))
-    return np.asarray(long), dot(way, ahead) / length, ahead
+    level = toes * [1.0, 1.0, 0.0]
+    length = np.maximum(np.linalg.norm(level, axis=-1), 1e-6)
+    ahead = level / length[..., None]
+    return flat(toes), dot(way, ahead) / length, ahead
 
 
 def steep(hip: Array, ankle: Array, axis: Array, reached: Array) -> Array:

@@ -90,6 +90,7 @@ class Plan:
     turned: (K, L, 3) by how much they turn for it [rad], and hangs: (K, L) by how much nearer to their hips they hang
     than `feet` have them [m].  draws: (K, L) by how much farther knees bend than is simulated, of feet that are free
     [rad], and folds: (L,) how far they are bent by that at most, but for what the clip bends them.
+    stood: (K, L) 1 for feet that stood when the body was lifted off them, else 0.
     moves: what was stepped.
     lost: [s] when the balance could not be saved, or None.  astray: whether feet or weight are not home in time, so
     that they slide there.
@@ -109,6 +110,7 @@ class Plan:
     hangs: Array
     draws: Array
     folds: Array
+    stood: Array
     moves: tuple[Move, ...] = ()
     lost: float | None = None
     astray: bool = False

@@ -25,6 +25,8 @@ SLANTED = 2.0  # times what its leg misses that a foot is lifted at most: a leg 
 FLEXES = np.radians(25.0)  # that an ankle gives way where toes in the air meet the ground (people's: 20 to 30)
 GIVES = 0.015  # [m] how softly feet that move freely stay on their own side
 PASSES, HALF = 4, 0.5  # in which legs and the weight find to each other, and part of a leg that goes with its hip
+HANGS, OFF = np.radians(22.0), 0.03  # that a foot hangs steeper under a body that is lifted, and [m] by which: chosen
+UP = np.array([0.0, 0.0, 1.0])
 ROUND_OFF = 1e-7  # [m] by which the weight isn't off at all
 RAISED = 0.02  # [m] that a foot is up in a step of ours to be in the air
 
@@ -74,15 +76,17 @@ class Settling:
         sinks, swings = (self.stance.at(x, times) for x in (self.stance.sinks, self.stance.swings))
         free = self._free(swings, shows * self.plan.lifted(times), hold)
         goals, rolls = self._goals(hastened, (q, p), feet, hold, self._loose(times), free)
-        deepest = DEEPEST * float(self.stance.length.mean())
-        sunk = shows * deepest * np.tanh(self._sunk(hastened[1], p, goals, sinks) / deepest)
+        air = self.stance.at(self.stance.aloft, times)[:, None]
+        deepest, lifted = DEEPEST * float(self.stance.length.mean()), (1.0 - air[:, 0]) * self._lifted(way)
+        hop = smooth(lifted / OFF), linear(self.plan.times, self.plan.stood, times)
+        sunk = self._sunk(hastened[1], p - lifted[:, None, None] * UP, goals, sinks)  # nobody pulls down what rises
+        sunk = shows * deepest * np.tanh(sunk / deepest)
         way[:, 2] -= sunk
         p[:, carried, 2] -= sunk[:, None]
-        air = self.stance.at(self.stance.aloft, times)[:, None]
         eased, eager = np.maximum(swings * hold, RUNS * air), self._eager(model, air)
         hangs, weight = shows * linear(self.plan.times, self.plan.hangs, times), centre_of(model, q, p)
         for _ in range(PASSES if air.any() else 1):
-            led = self._reached(hastened[1], p, goals, swings, eased, air[:, 0], hangs)
+            led = self._reached(hastened[1], p, goals, swings, eased, air[:, 0], hangs, hop)
             shown = self._placed(model, (q, p), (joints, at), way, led, rolls, bends, swings)
             off = eager * shows * (centre_of(model, *shown) - weight)  # no ground takes what a leg swings
             off[np.linalg.norm(off, axis=-1) < ROUND_OFF] = 0.0  # a straight leg would make more of it
@@ -107,18 +111,30 @@ class Settling:
         sunk = [sinks[:, i] * self._lacks(limb, clip, p, goal) for i, (limb, goal) in legs]
         return np.asarray(np.linalg.norm(sunk, ord=4, axis=0))
 
+    def _lifted(self, way: Array) -> Array:
+        """(T,) [m] how far a way (T, 3) lifts the body off its ground."""
+        return np.maximum(way[:, 2] - way[:, :2] @ self.stance.grade, 0.0)
+
     def _eager(self, model: Model, air: Array) -> Array:
         """How far the body makes way, in the air (T, 1), for what legs swing: more than once, as legs go along."""
         held = model.inertia[:, 5, 5] @ model.ancestor[:, [limb.upper for limb in self.stance.limbs]].sum(axis=1)
         return np.asarray(air / (1.0 - HALF * held / model.inertia[:, 5, 5].sum()))
 
     def _reached(
-        self, clip: Array, p: Array, goals: list[Poses], swings: Array, eased: Array, runs: Array, hangs: Array
+        self,
+        clip: Array,
+        p: Array,
+        goals: list[Poses],
+        swings: Array,
+        eased: Array,
+        runs: Array,
+        hangs: Array,
+        hop: tuple[Array, Array],
     ) -> list[Poses]:
         """Places and rotations of feet as far as their legs reach, see `_risen`, which hang nearer (T, L) to hips."""
         out = []
         for i, (limb, goal) in enumerate(zip(self.stance.limbs, goals, strict=True)):
-            foot, turn = self._risen(limb, clip, p, goal, swings[:, i], eased[:, i], runs)
+            foot, turn = self._risen(limb, clip, p, goal, swings[:, i], eased[:, i], runs, (hop[0], hop[1][:, i]))
             out.append((nearer(foot, p[:, limb.upper], hangs[:, i]), turn))
         return out
 
@@ -232,21 +248,33 @@ class Settling:
         sunk = sunk * smooth((steep - LIES) / (STANDS - LIES))
         return np.asarray(heels.holds(rotate(target[1], self._tip(limb)), way) * sunk)
 
-    def _risen(self, limb: Limb, clip: Array, p: Array, target: Poses, air: Array, eased: Array, runs: Array) -> Poses:
+    def _risen(
+        self,
+        limb: Limb,
+        clip: Array,
+        p: Array,
+        target: Poses,
+        air: Array,
+        eased: Array,
+        runs: Array,
+        hop: tuple[Array, Array],
+    ) -> Poses:
         """The foot's place and rotation where its leg doesn't reach: a heel rises over toes that stay where they are as
-        long as the body is before them; on the ground it is then lifted off it; what is left it is drawn to its
-        hip, from which it is let out in the air.
+        long as the body is before them, or is lifted off a foot that stood; on the ground it is then lifted off it;
+        what is left it is drawn to its hip, from which it is let out in the air.
 
         air, eased: (T,) 0..1, how far it swings, and how softly its leg gets to its full length: as a run goes on, a
-        knee that is kept to the ground up to there would snap as the foot leaves it.
+        knee that is kept to the ground up to there would snap as the foot leaves it.  hop: (T,) 0..1 how far the body
+        is lifted, and 1 if it stood then.
         """
         ankle, turn = target
         softness = SOFTER + eased * (SOFT - SOFTER)
         hip, far = p[:, limb.upper], reached(limb, clip, p, ankle, softness)
         toes = rotate(turn, self._tip(limb))
-        before, axis = heels.before(toes, hip - ankle)
-        steep = heels.steep(hip - ankle - toes, -toes, axis, far)
-        roll = exp(((1.0 - air) * before * np.clip(steep, 0.0, STEEPEST))[:, None] * axis)
+        before, axis = heels.before(toes, hip - ankle, hop[0] * hop[1])
+        steep = np.maximum(heels.steep(hip - ankle - toes, -toes, axis, far), 0.0)
+        turns = (1.0 - hop[0]) * np.minimum(steep, STEEPEST) + hop[0] * HANGS * np.tanh(steep / HANGS)
+        roll = exp(((1.0 - air) * before * turns)[:, None] * axis)
         ankle = ankle + toes - rotate(roll, toes)
         way = hip - ankle
         missing = np.maximum(np.linalg.norm(way, axis=-1) - far, 0.0)
@@ -256,10 +284,8 @@ class Settling:
         return ankle + air[:, None] * let_out(own, ankle - hip, float(length), runs), multiply(roll, turn)
 
     def _tip(self, limb: Limb) -> Array:
-        """(3,) of a foot's toes, in its frame; the ankle of one that has no heel on the ground to rise."""
-        leg = self.stance.limbs.index(limb)
-        sole = self.stance.points[self.stance.owner == leg]
-        return np.zeros(3) if self.stance.toed[leg] else np.asarray(sole[np.argmax(np.linalg.norm(sole, axis=-1))])
+        """(3,) `Stance.tips` of a foot."""
+        return np.asarray(self.stance.tips[self.stance.limbs.index(limb)])
 
     def _deep(self, limb: Limb, q: Array, p: Array) -> Array:
         """(T,) how far a foot at a pose is in the ground [m]."""

@@ -183,6 +183,13 @@ class Stance:
         return marks
 
     @cached_property
+    def tips(self) -> Array:
+        """(L, 3) toes, in the foot's frame; the ankle of one that has no heel on the ground to rise."""
+        own = [self.points[self.owner == leg] for leg in range(len(self.limbs))]
+        tips = [sole[np.argmax(np.linalg.norm(sole, axis=-1))] for sole in own]
+        return np.where(self.toed[:, None], 0.0, tips)
+
+    @cached_property
     def owned(self) -> list[list[int]]:
         """Of every leg its soles."""
         return [np.flatnonzero(self.owner == leg).tolist() for leg in range(len(self.limbs))]

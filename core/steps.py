@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from . import hop
 from .dip import dip
 from .haste import drawn, off
 from .plan import Plan, Span, Struck
@@ -18,7 +19,8 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
 
     push: (B, K, 3) change of the weight's velocity by each blow in each sample [m/s].  struck, blows: see `Walker`.
     """
-    walker, hold = Walker(stance, push[..., :2], struck, blows), struck.hold
+    high, climbs, raised, borne = dip(stance, push[..., 2], struck, blows)
+    walker, hold = Walker(stance, push[..., :2], struck, blows, borne), struck.hold
     K, L = hold.shape
     shift, feet, pull = np.zeros((K, 3)), np.zeros((K, L, 3)), np.zeros((K, 3))
     rate, speed = np.zeros_like(shift), np.zeros_like(feet)
@@ -45,13 +47,13 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
     hangs = drawn(walker.stance, hangs, feet - shift[:, None])
     feet[..., 2] += lift
     speed[..., 2] += rising
-    shift[:, 2], rate[:, 2], pull[:, 2] = dip(stance, push[..., 2], struck, blows)
+    shift[:, 2], rate[:, 2], pull[:, 2] = high, climbs, raised
     for way in (shift, rate):  # up and down the clip's own slope
         way[..., 2] += way[..., :2] @ stance.grade
     way, pace, turn = off(stance, walker.stance)
     moves, lost, astray = tuple(walker.moves), walker.lost, walker.astray
     feet, speed = feet + way, speed + pace
-    led = feet, speed, pull, hold, lift, rising, way, turn, hangs, struck.draws, struck.folds
+    led = feet, speed, pull, hold, lift, rising, way, turn, hangs, struck.draws, struck.folds, hop.stood(stance, high)
     return Plan(walker.stance, shift, rate, *led, moves, lost, astray)
 
 

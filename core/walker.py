@@ -27,6 +27,7 @@ ROLLS = 0.06  # of a step's time in which its foot only leaves the ground
 MISSED = 3.0  # [m] that a step may be longer for each by which it catches the weight better
 AIMED = 0.2  # [s] before it lands from where on a foot that the clip has in the air goes there
 ADRIFT = 0.15  # [m] that the weight may be off when the end comes near
+NOTHING = 1e-9  # part that feet bear of a body in the air
 LOST = 0.8  # of its height, and of a leg's length, that the weight may be away from the feet before the body falls
 Choice = tuple[float, tuple[int, ...], list[complex], float]
 
@@ -35,15 +36,19 @@ class Walker(Lander):
     """The weight and the feet of a body while it looks for its balance; one `advance` per sample.
 
     push: (B, K, 2) change of the weight's velocity by each blow in each sample [m/s].  struck: what blows do to legs.
-    blows: in order.  What happens before a blow doesn't know of it.
+    blows: in order.  What happens before a blow doesn't know of it.  borne: (K,) part of the body that feet bear off
+    which a blow lifts it.
     rise: to which a step goes [m], swept: whether a blow began it, of each leg.  pull: the ground's [m/s^2].
     leg: how long they are [m].  swing: [s] that a step takes.  lost: [s] when the balance was.  calm: the last sample
     in which a blow does anything.
     """
 
-    def __init__(self, stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> None:
+    def __init__(
+        self, stance: Stance, push: Array, struck: Struck, blows: Sequence[Span], borne: Array | float = 1.0
+    ) -> None:
         super().__init__(stance, blows, struck)
         self.push, self.sweeps = plane(push.swapaxes(0, 1)).tolist(), struck.sweeps
+        self.borne: list[float] = np.broadcast_to(np.sqrt(np.maximum(borne, NOTHING)), len(stance.times)).tolist()
         legs = len(stance.limbs)
         self.rise, self.swept, self.pull = [0.0] * legs, [False] * legs, 0j
         self.moves: list[Move] = []
@@ -70,7 +75,7 @@ class Walker(Lander):
                 return
             if self.noticed(k):
                 self._decide(k, carries, points, capture)
-            x, v = fall(self.x, self.v, p, pace, h)
+            x, v = fall(self.x, self.v, p, pace * self.borne[k], h)
         else:
             x, v = self.borne_by_nothing(k, self.x, self.v, h)
         self.pull = (v - self.v) / h

@@ -146,7 +146,7 @@ def test_the_dip_is_a_damped_fall_by_what_is_missing_of_the_weight(skeleton):
     struck.sinks[30:60, 0] = 0.6
     span = [Span(float(found.times[30]), float(found.times[30]) + 2.7)]
     still = np.zeros((1, len(found.times)))
-    z, _, _ = dip.dip(found, still, struck, span)
+    z, *_ = dip.dip(found, still, struck, span)
     w = np.sqrt(9.81 / (dip.DEPTH * found.length.mean()))
     y, v, n = 0.0, 0.0, 200
     want = [0.0]
@@ -160,15 +160,16 @@ def test_the_dip_is_a_damped_fall_by_what_is_missing_of_the_weight(skeleton):
     np.testing.assert_allclose(alone, 2.0 * z, atol=1e-12)
 
 
-@pytest.mark.parametrize("speed", [0.5, -0.5])
+@pytest.mark.parametrize("speed", [0.4, -0.4])
 def test_a_body_pushed_up_or_down_goes_on_until_muscles_answer(skeleton, speed):
-    """For 50 ms by v t, as along the ground, then it is braked by the dip's spring; whatever blow came before."""
+    """For 50 ms by v t, as along the ground, then it is braked by the dip's spring; whatever blow came before, as far
+    as legs reach."""
     found = stance.read(actor_of(skeleton), standing(skeleton), 1.0)
     starts, push = [30, 45], np.zeros((2, len(found.times)))
     push[[0, 1], starts] = speed
     blows = [Span(float(found.times[k]), float(found.times[k]) + 2.7) for k in starts]
     still = Struck.nothing(found.down.shape)
-    z, rate, pull = dip.dip(found, push[:1], still, blows[:1])
+    z, rate, pull, _ = dip.dip(found, push[:1], still, blows[:1])
     np.testing.assert_allclose(z[31:34], speed * (np.arange(3) + 0.5) / 60.0, rtol=1e-9)
     assert not z[:31].any() and not pull[:33].any()
     w = np.sqrt(9.81 / (dip.GIVES * found.length.mean()))

@@ -1,0 +1,66 @@
+"""Bodies that a blow lifts: how high their legs reach, how they fall where these don't, and off which feet.
+
+On straight legs over raised heels feet bear a body the less the higher it is, and beyond that it flies.
+"""
+
+import numpy as np
+
+from . import heels
+from .contacts import bearing
+from .quality.motion import smooth
+from .rotation import Array, exp, rotate
+from .settling import STEEPEST
+from .stance import Stance
+from .support import smooth as ramp
+
+LEAST = 0.01  # [m] of a body's rise in which feet leave the ground
+
+
+def rises(stance: Stance) -> tuple[Array, Array]:
+    """(K,) [m] how much higher than in the clip a body gets on straight legs, over heels that are halfway up, on which
+    feet still bear it, and over heels as high as they get; 0 in the air, and over heels that are all the way up."""
+    toes = rotate(stance.turn, stance.tips)
+    across = np.stack((-toes[..., 1], toes[..., 0], np.zeros(toes.shape[:-1])), axis=-1)
+    across /= np.maximum(np.linalg.norm(across, axis=-1, keepdims=True), 1e-9)
+    bears, out = bearing(stance.down, stance.low) * np.where(stance.toed, 1.0, heels.flat(toes)), []
+    for angle in (0.5 * STEEPEST, STEEPEST):
+        ankle = stance.ankle + toes - rotate(exp(angle * across), toes)
+        out.append((bears * _over(stance.hip - ankle, stance.length)).max(axis=1))
+    low = np.maximum(out[0], 0.0)
+    return low, np.maximum(low, out[1])
+
+
+def _over(way: Array, length: Array) -> Array:
+    """(K, L) [m] how much higher hips get over ankles, a way (K, L, 3) below them, on legs so long (L,)."""
+    across = np.einsum("kli,kli->kl", way[..., :2], way[..., :2])
+    return np.sqrt(np.maximum(length**2 - across, 0.0)) - way[..., 2]
+
+
+def falls(stance: Stance) -> Array:
+    """(K,) [m/s^2] the least acceleration off its clip of a body that the ground doesn't pull: together with the clip's
+    own it is gravity's."""
+    own = np.gradient(smooth(np.gradient(stance.height, stance.h)), stance.h)
+    return np.minimum(-(stance.pace**2) * stance.height - own, 0.0)
+
+
+def lifted(high: Array, reach: tuple[Array, Array]) -> Array:
+    """(...) part of a body that feet don't bear any more, which is so much higher (...) than in the clip [m].
+
+    reach: of `rises`."""
+    low, up = reach
+    return ramp((high - low) / np.maximum(up - low, LEAST))
+
+
+def stands(stance: Stance) -> Array:
+    """(K,) 1 where a body stands or walks, of which all this is told; 0 afloat, in flights and between them: feet of a
+    run have no plan of landing later than the clip's."""
+    return np.where(stance.floats, 0.0, 1.0 - stance.aloft)
+
+
+def stood(stance: Stance, high: Array) -> Array:
+    """(K, L) 1 for feet that stood when a body was lifted off them, which is so much higher (K,) than in the clip [m],
+    or do where it isn't lifted, else 0."""
+    out = 1.0 * stance.down
+    for k in np.flatnonzero(high[1:] > 0.0) + 1:
+        out[k] = out[k - 1]
+    return out
