@@ -34,6 +34,7 @@ from . import (
     limits,
     mapping,
     moments,
+    props,
     records,
     rig,
     source,
@@ -216,9 +217,9 @@ def reading(context, armature, situation, hit=None, *, further=(), settings=None
     rig.require_editable(armature)
     rig.require_posed(armature)
     found = source.require(armature)
-    body = control_rig.read(context, armature, roles)
-    settings = settings or {}
     hits = ((situation, hit or Hit(moments.default_frame(found))), *further)
+    body = props.weighed(context, armature, roles, min(hit.frame for _, hit in hits))
+    settings = settings or {}
     keys, even = moments.of_hits(hits, timing.rate(context.scene), source.begins(armature, found))
     falls = any(situation.falls for situation, _ in hits)
     since = min([hit.frame for one, hit in hits if one.falls] or [keys[-1 if then else 0]])

@@ -75,7 +75,7 @@ def _require_plain(context, armature):
         raise fk.InexactError("the armature shows its rest pose")
     if any(len(bone.constraints) for bone in armature.pose.bones):
         raise fk.InexactError("constraints on bones")
-    if _moves(armature.data.animation_data):
+    if moves(armature.data.animation_data):
         raise fk.InexactError("animation of the armature's data")
     data = armature.animation_data
     if data is not None and not all(actions.is_setting(driver.data_path) for driver in data.drivers):
@@ -85,7 +85,8 @@ def _require_plain(context, armature):
     return still_carrier(armature)
 
 
-def _moves(data):
+def moves(data):
+    """Whether an action, drivers or strips move what has this animation data, or may."""
     return data is not None and (data.action is not None or len(data.drivers) > 0 or len(data.nla_tracks) > 0)
 
 
@@ -102,7 +103,7 @@ def still_carrier(armature):
         if child.parent_type != "OBJECT":
             raise fk.InexactError("a parent that is not a plain object")
         parent = child.parent
-        if _moves(parent.animation_data) or len(parent.constraints) or parent.rigid_body is not None:
+        if moves(parent.animation_data) or len(parent.constraints) or parent.rigid_body is not None:
             raise fk.InexactError("moving parents")
         matrix = np.array(parent.matrix_basis @ child.matrix_parent_inverse, dtype=np.float64) @ matrix
         child = parent
