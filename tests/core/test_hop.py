@@ -13,6 +13,7 @@ from core.rotation import rotate
 from core.settling import STEEPEST
 
 from .figures import build
+from .test_balance import jumping
 from .test_react import actor_of, clip_of, hit_on, standing
 
 START = 30  # sample of a push
@@ -46,11 +47,11 @@ def pushed(found, *way):
     return steps.plan(found, push, Struck.nothing(found.down.shape), [blow])
 
 
-def lifted(found, speed):
-    """`dip` of a body that is pushed up by so much [m/s] at START."""
+def lifted(found, speed, start=START):
+    """`dip` of a body that is pushed up by so much [m/s] at a sample."""
     push = np.zeros((1, len(found.times)))
-    push[0, START] = speed
-    blow = Span(float(found.times[START]), float(found.times[START]) + 2.7)
+    push[0, start] = speed
+    blow = Span(float(found.times[start]), float(found.times[start]) + 2.7)
     return dip.dip(found, push, Struck.nothing(found.down.shape), [blow])
 
 
@@ -102,6 +103,40 @@ def test_legs_reach_as_high_as_they_are_long_over_heels_that_rise(skeleton):
         np.testing.assert_allclose(reach, want, atol=1e-6)
 
 
+def test_feet_without_heels_reach_as_far_as_legs(skeleton):
+    """Those that stand on their toes, as dogs' do, have none to rise."""
+    found = stance.read(actor_of(skeleton), standing(skeleton), 1.0)
+    across = np.linalg.norm((found.hip - found.ankle)[0, :, :2], axis=-1)
+    want = (np.sqrt(found.length**2 - across**2) - (found.hip - found.ankle)[0, :, 2]).max()
+    for reach in hop.rises(replace(found, toed=np.array([True, True]))):
+        np.testing.assert_allclose(reach, want, atol=1e-9)
+
+
+def test_flights_of_the_clip_are_left_to_it(skeleton):
+    """A jump's feet have no plan of landing later: its body is braked as on the ground."""
+    found = stance.read(actor_of(skeleton), jumping(skeleton), 1.0)
+    assert found.flies.sum() > 20 and not hop.stands(found)[found.flies].any()
+    assert (hop.stands(stance.read(actor_of(skeleton), clip_of(skeleton), 1.0)) == 1.0).all()
+    high, *_, borne = lifted(found, 2.4, int(np.argmax(found.flies)) - 1)
+    assert high[found.flies].max() > 0.1 and (borne[found.flies] == 1.0).all()
+
+
+def test_a_second_push_in_the_air_changes_nothing_before_itself(skeleton):
+    """And adds its speed, which nothing brakes there either."""
+    found = stance.read(actor_of(skeleton), standing(skeleton), 1.0)
+    push, later = np.zeros((2, len(found.times))), START + 12
+    push[[0, 1], [START, later]] = 2.0, 0.7
+    blows = [Span(float(found.times[k]), float(found.times[k]) + 2.7) for k in (START, later)]
+    still = Struck.nothing(found.down.shape)
+    first, both = (dip.dip(found, push[:n], still, blows[:n]) for n in (1, 2))
+    assert first[3][later] == 0.0
+    np.testing.assert_array_equal(both[0][: later + 1], first[0][: later + 1])
+    flies = np.flatnonzero(first[3] == 0.0)
+    flies = flies[flies > later]
+    assert len(flies) > 5
+    np.testing.assert_allclose((both[1] - first[1])[flies], 0.7, atol=1e-9)
+
+
 def test_in_the_air_nothing_turns_a_body_back(skeleton):
     """It goes on as fast as it left the ground, where one that is only pushed aside is braked."""
     found = stance.read(actor_of(skeleton), standing(skeleton), 1.0)
@@ -131,6 +166,18 @@ def test_the_weight_that_is_shown_flies_and_feet_come_down_where_they_were(react
     feet = [limb.end for limb in found.limbs]
     away = np.linalg.norm((p - own[1])[:, feet], axis=-1)
     assert away[since > t[-1] + 0.15].max() < 0.01
+
+
+@pytest.mark.parametrize("impulse", [30.0, 45.0])
+def test_legs_do_not_draw_down_a_pelvis_that_is_lifted_off_them(skeleton, impulse):
+    """Straight legs that would be too short for it had drawn it back by half: it rises with the weight."""
+    clip = standing(skeleton)
+    hit = Hit(25.0, bone="pelvis", impulse=impulse, contact=0.005, direction=UP)
+    reaction = hit_on(skeleton, "chest_front", clip=clip, hit=hit)
+    pelvis, (_, p), (_, own) = reaction.footing.base, reaction.poses(clip), reaction.actor.canonical(clip)
+    planned = reaction.footing.plan.shifted(clip.times)[:, 2]
+    assert planned.max() > 0.03
+    assert (p - own)[:, pelvis, 2].max() == pytest.approx(planned.max(), rel=0.1)
 
 
 def test_feet_that_are_lifted_off_the_ground_point_down(reaction):
