@@ -23,8 +23,8 @@ class Hint(NamedTuple):
 def of(context, found):
     """The hints on an armature."""
     data = found.animation_data
-    if found.library is not None:
-        return [Hint(" ".join(rig.uneditable(found)))]
+    if refused := rig.uneditable(found):
+        return [Hint(" ".join(refused))]
     if not checks.has_animation(data):
         return [Hint("The armature has no animation. Give it an action that moves.")]
     if data.use_tweak_mode:

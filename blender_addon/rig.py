@@ -68,6 +68,9 @@ def uneditable(armature):
     override = armature.override_library
     if override is not None and override.is_system_override:
         return "The library override of '{}' is not editable.".format(armature.name), OVERRIDE
+    if armature.data.is_missing:
+        text = "The bones of '{}' are missing, for '{}' can't be found."
+        return text.format(armature.name, armature.data.library.filepath), "Put the file back or relocate its library."
     return None
 
 

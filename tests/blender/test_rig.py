@@ -3,6 +3,8 @@
 The tables in `rig_tables` were not written from the program's answers.
 """
 
+import contextlib
+
 import bpy
 import numpy as np
 import pytest
@@ -357,3 +359,22 @@ def test_linked_rigs_are_refused_with_the_cure(fresh_scene, tmp_path):
     local = linked.override_create(remap_local_usages=True)
     rig.require_editable(local)
     assert rig.read(bpy.context, local).names == ("a", "b")
+
+
+def test_bones_whose_library_is_gone_are_refused_with_the_cure(demo, tmp_path):
+    """It had been told to add bones."""
+    library, path, name = tmp_path / "rig.blend", tmp_path / "shot.blend", demo.name
+    bpy.ops.wm.save_as_mainfile(filepath=str(library))
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+    with bpy.data.libraries.load(str(library), link=True) as (_, wanted):
+        wanted.objects = [name]
+    bpy.context.scene.collection.objects.link(wanted.objects[0])
+    wanted.objects[0].override_create(remap_local_usages=True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    library.rename(tmp_path / "gone.blend")
+    with contextlib.suppress(RuntimeError):  # it tells that the library is missing, and opens the file
+        bpy.ops.wm.open_mainfile(filepath=str(path))
+    armature = next(item for item in bpy.context.scene.objects if item.type == "ARMATURE")
+    said = "The bones of 'Demo Character' are missing, for '.*rig.blend' can't be found. Put the file back or relocate"
+    with pytest.raises(CoreError, match=said):
+        rig.require_editable(armature)
