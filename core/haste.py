@@ -81,4 +81,5 @@ def off(clip: Stance, now: Stance) -> tuple[Array, Array, Array]:
     way = now.ankle - clip.ankle
     kept = np.pad(way, ((2, 2), (0, 0), (0, 0)), mode="edge")
     near, far = (kept[2 + i : len(way) + 2 + i] - kept[2 - i : len(way) + 2 - i] for i in (1, 2))
-    return way, (8.0 * near - far) / (12.0 * clip.h), log(multiply(now.turn, conjugate(clip.turn)))
+    rate = np.where(way.any(axis=-1, keepdims=True), 8.0 * near - far, 0.0) / (12.0 * clip.h)  # before it none
+    return way, rate, log(multiply(now.turn, conjugate(clip.turn)))

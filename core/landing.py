@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from . import haste
+from . import haste, lowering
 from .plan import CLOSE, CLOSED, Span, Struck
 from .rotation import Array
 from .sides import CROSSED, Beside, least, passing, side
@@ -128,7 +128,8 @@ class Lander(Weight):
 
     knocks, behind: see `Struck`.  across: of each foot whether it is beyond the other.  clip: the stance before any
     foot is hastened, hasty: of each the sample at which the clip has it land that was hastened last, hangs: (K, L) how
-    far its knee is bent at least until then [rad].
+    far its knee is bent at least until then [rad].  driven: of each the way on which it is put down, from now on, which
+    it goes besides its own, see `lowering.way`.
     """
 
     def __init__(self, stance: Stance, blows: Sequence[Span], struck: Struck) -> None:
@@ -138,6 +139,7 @@ class Lander(Weight):
         self.behind: list[complex] = plane(struck.behind).tolist()
         self.clip, self.hasty = stance, [-1] * legs
         self.hangs = np.zeros((len(stance.times), legs))
+        self.driven: list[list[tuple[complex, float, complex, float]]] = [[] for _ in range(legs)]
 
     def aim(self, k: int) -> None:
         """Where the feet that the clip has in the air at sample k are to land, and when."""
@@ -145,7 +147,8 @@ class Lander(Weight):
             if down or self.since[leg] >= 0:
                 continue
             self.due[leg] = due = self.stance.lands(k, leg)
-            if due < 0 or (due - k) * self.h < LATE or self.stance.times[k] < self.blow - 1e-6:
+            late = lowering.BRAKES * self.h - 1e-6 if self.driven[leg] else LATE
+            if due < 0 or (due - k) * self.h < late or self.stance.times[k] < self.blow - 1e-6:
                 continue
             last = self.sample(self.end - CLOSED)
             leads = self.stays and self.stance.next_landing(due) <= last  # the other foot will come to it
@@ -155,6 +158,25 @@ class Lander(Weight):
             self._hasten(k, leg)
             self.due[leg] = due = self.stance.lands(k, leg)
             self.goal[leg] = self.apart(due, leg, self._caught(k, leg, due, *self.foreseen(k, due)))
+            if self.driven[leg]:
+                self.goal[leg] = self._farther(self.goal[leg], self.driven[leg][-1][0])
+
+    def _drive(self, by: int) -> None:
+        """Add or take away by how much feet are driven to the ground."""
+        for leg, ways in enumerate(self.driven):
+            if ways:
+                place, high, rate, rises = ways[0]
+                self.feet[leg] += by * place
+                self.high[leg] += by * high
+                self.going[leg] += by * rate
+                self.rising[leg] += by * rises
+                self.goal[leg] += by * ways[-1][0]
+
+    def _farther(self, goal: complex, short: complex) -> complex:
+        """What of a goal is left to a foot that is put down so far from the clip's place: there it is already as far as
+        the goal is that way."""
+        there = dot(goal, short) / max(abs(short) ** 2, 1e-12)
+        return goal - min(max(there, 0.0), 1.0) * short
 
     def _caught(self, k: int, leg: int, due: int, x: complex, v: complex) -> complex:
         """Where a foot catches the weight that is due at a sample, weight and velocity then being x and v."""

@@ -26,6 +26,16 @@ class Span(NamedTuple):
     stays: bool = False
 
 
+class Lowered(NamedTuple):
+    """A foot in the air that a blow drives to the ground: which leg, and the samples of the blow, at which it meets the
+    ground and from which on it stands."""
+
+    leg: int
+    start: int
+    meets: int
+    due: int
+
+
 class Sweep(NamedTuple):
     """A foot that stands and is knocked off the ground: which leg, from which sample to which, and how far [m]."""
 
@@ -44,7 +54,8 @@ class Struck:
     off its goal a foot in the air lands [m].  hit: (K, L) 0..1, how far a blow has struck it by then.  draws: (K, L) by
     how much farther knees bend in the air [rad], and folds: (L,) how far they are bent by that at most.
     loose: (K, L) 0..1, how far legs in the air fold under blows along them.  behind: (K, 2) how far hips are behind
-    the weight [m], see `flight`.  sweeps: feet that are knocked off the ground.
+    the weight [m], see `flight`.  sweeps: feet that are knocked off the ground, lowered: that
+    are driven to it.
     """
 
     weak: Array
@@ -57,6 +68,7 @@ class Struck:
     loose: Array
     behind: Array
     sweeps: tuple[Sweep, ...] = ()
+    lowered: tuple[Lowered, ...] = ()
 
     @classmethod
     def nothing(cls, shape: tuple[int, ...]) -> "Struck":

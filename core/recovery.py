@@ -14,7 +14,7 @@ from .blows import Blow
 from .footing import Footing
 from .forces import Pulse
 from .legs import bodies
-from .plan import Plan, Span
+from .plan import Plan, Span, Struck
 from .rotation import Array
 from .skeleton import Clip
 from .stance import Stance
@@ -53,11 +53,13 @@ def prepare(
     if found is None or not all(moving[[x.upper, x.lower, x.end]].all() for x in found.limbs):
         return None
     spans = [Span(blow.start, blow.end, blow.situation.end == "continue") for blow in blows]
-    pushes, fell, grips = np.zeros((0, len(found.times), 3)), False, list[Grip]()
+    pushes, fell, grips, falls = np.zeros((0, len(found.times), 3)), False, list[Grip](), list[Array]()
+    whole = Struck.nothing(found.down.shape)
     for i, own in enumerate(pulses):  # one after the other: what is caught of a blow doesn't depend on later ones
-        legs = struck.legs(actor, found, blows[: i + 1], pulses[: i + 1])
-        legs = legs if behind is None else replace(legs, behind=behind[i])
         more = blows[i].situation.shift * _push(actor, found, own, grips)
+        falls.append(-dip.dip(found, np.append(pushes, more[None], axis=0)[..., 2], whole, spans[: i + 1])[0])
+        legs = struck.legs(actor, found, blows[: i + 1], pulses[: i + 1], falls)
+        legs = legs if behind is None else replace(legs, behind=behind[i])
         play = partial(steps.plan, found, struck=legs, blows=spans[: i + 1])
         plan, caught = _caught(play, pushes, more)
         pushes, fell = np.append(pushes, caught * more[None], axis=0), fell or caught < 1.0

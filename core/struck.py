@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import tuning
+from . import lowering, tuning
 from .actor import Actor
 from .blows import Blow
 from .forces import Pulse
 from .ik import Limb
 from .legs import bodies
-from .plan import Struck, Sweep
+from .plan import Lowered, Struck, Sweep
 from .ranges import folds
 from .rotation import Array
 from .stance import Stance
@@ -31,9 +31,15 @@ DRAWN, DRAWS = np.radians(20.0), 0.12  # that the knee of a leg struck in the ai
 TAKE, READY = 0.5, 0.2  # [s] in which a foot finds back to its place before it lands, and all feet in flight
 
 
-def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Sequence[Pulse]]) -> Struck:
-    """Of several blows, each with its pulses."""
-    out, sweeps = Struck.nothing(found.down.shape), list[Sweep]()
+def legs(
+    actor: Actor,
+    found: Stance,
+    blows: Sequence[Blow],
+    pulses: Sequence[Sequence[Pulse]],
+    falls: Sequence[Array] = (),
+) -> Struck:
+    """Of several blows, each with its pulses.  falls: (K,) how far each and those before it push the body down [m]."""
+    out, sweeps, lowered = Struck.nothing(found.down.shape), list[Sweep](), list[Lowered]()
     for n, (blow, own) in enumerate(zip(blows, pulses, strict=True)):
         since = found.times - blow.start - min(n, 1) * found.h  # later ones a sample later: nothing shows before
         k = int(np.searchsorted(found.times, blow.start - 1e-6))
@@ -42,21 +48,32 @@ def legs(actor: Actor, found: Stance, blows: Sequence[Blow], pulses: Sequence[Se
                 out.hold[:, i] *= _freed(found, since, blow.start, _ready(found, blow, k, i), READY)
         for i, limb in enumerate(found.limbs):
             if blow.struck in bodies(actor, limb):
-                sweeps += _strike(out, actor, found, blow, own, since, k, i)
+                put = _lowered(actor, found, blow, falls[n], k, i) if falls else None
+                lowered += [] if put is None else [put]
+                sweeps += _strike(out, actor, lowering.landed(found, put), blow, own, since, k, i, put is not None)
     said = blows[0].situation.ranges  # as joints have them
     most = np.radians([folds(said, actor.roles[limb.lower]) for limb in found.limbs])
     free = 1.0 - out.hold
     loose = free * out.loose
     hold = out.hold * (1.0 - loose) ** 2  # led, the foot of a leg that folds would hardly go
-    return replace(out, hold=hold, draws=free * out.draws, folds=most, loose=loose, sweeps=tuple(sweeps))
+    led = {"hold": hold, "draws": free * out.draws, "folds": most, "loose": loose}
+    return replace(out, **led, sweeps=tuple(sweeps), lowered=tuple(lowered))
 
 
 def _strike(
-    out: Struck, actor: Actor, found: Stance, blow: Blow, own: Sequence[Pulse], since: Array, k: int, i: int
+    out: Struck,
+    actor: Actor,
+    found: Stance,
+    blow: Blow,
+    own: Sequence[Pulse],
+    since: Array,
+    k: int,
+    i: int,
+    lowered: bool,
 ) -> list[Sweep]:
     """Add to `out`, in place, what a blow does to leg i that it strikes, and say whether that is swept away.
 
-    own: its pulses.  since: (K,) time since the blow [s], at sample k.
+    own: its pulses.  since: (K,) time since the blow [s], at sample k.  lowered: the foot is put down, not drawn up.
     """
     limb, h = found.limbs[i], found.h
     lever = _lever(actor, blow, limb)
@@ -81,7 +98,7 @@ def _strike(
     far = KNOCKED * float(found.length[i]) * strong
     out.knocks[k : (lands if lands >= 0 else k) + 1, i] = far * blow.direction[:2]
     out.loose[:, i] = np.maximum(out.loose[:, i], lever * _folding(found, blow, own, k, i) * (since > -1e-6))
-    if blow.situation.drive == "impulse":
+    if blow.situation.drive == "impulse" and not lowered:
         met = strong * _met(found, blow, k, i)
         out.draws[:, i] = np.maximum(out.draws[:, i], met * _drawn(found, since - (off - k) * h, lands))
     if not found.flies[k]:
@@ -89,6 +106,15 @@ def _strike(
         free = _freed(found, since, _led_from(blow, limb, ready), ready)
         out.hold[:, i] *= 1.0 - lever * (1.0 - np.maximum(free, held))
     return []
+
+
+def _lowered(actor: Actor, found: Stance, blow: Blow, falls: Array, k: int, i: int) -> Lowered | None:
+    """How leg i is put down whose thigh a blow at sample k drives to the ground, by the part of its energy that goes
+    down: what goes aside swings it.  A foot that is driven there by its shin scrapes and swings on."""
+    limb = found.limbs[i]
+    if blow.struck != limb.upper or found.flies[k]:
+        return None
+    return lowering.lowered(found, k, i, _lever(actor, blow, limb) * float(blow.direction[2]) ** 2 * falls)
 
 
 def _folding(found: Stance, blow: Blow, own: Sequence[Pulse], k: int, leg: int) -> float:

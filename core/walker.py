@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import landing, weight
+from . import landing, lowering, weight
 from .landing import OUT, Lander
 from .plan import CLOSED, UNSEEN, Move, Span, Struck, closing
 from .rotation import Array
@@ -47,7 +47,8 @@ class Walker(Lander):
         self, stance: Stance, push: Array, struck: Struck, blows: Sequence[Span], borne: Array | float = 1.0
     ) -> None:
         super().__init__(stance, blows, struck)
-        self.push, self.sweeps = plane(push.swapaxes(0, 1)).tolist(), struck.sweeps
+        self.push = plane(push.swapaxes(0, 1)).tolist()
+        self.sweeps, self.lowered = struck.sweeps, struck.lowered
         self.borne: list[float] = np.broadcast_to(np.sqrt(np.maximum(borne, NOTHING)), len(stance.times)).tolist()
         legs = len(stance.limbs)
         self.rise, self.swept, self.pull = [0.0] * legs, [False] * legs, 0j
@@ -63,6 +64,7 @@ class Walker(Lander):
         """From sample k to the next."""
         stance, h, pace = self.stance, self.h, float(self.stance.sway[k])
         self.feel(k)
+        self._lower(k)
         self._land(k)
         self._sweep(k)
         carries = self.carries(k, self.stands(k))
@@ -83,8 +85,11 @@ class Walker(Lander):
         self.moved = [(way + h * (rate + 0.5 * push), rate + push) for (way, rate), push in each]
         push = sum(self.push[k])
         self.x, self.v = x + 0.5 * h * push, v + push
+        self._drive(-1)
         self.aim(k)
         self._swing(k)
+        self.driven = [ways[1:] for ways in self.driven]
+        self._drive(1)
         self._close(k)
 
     def _too_far(self, k: int, points: list[complex]) -> bool:
@@ -150,6 +155,7 @@ class Walker(Lander):
                 if self.stays and abs(self.goal[leg]) > OUT:
                     self.home = self.goal[leg]
                 self.since[leg] = self.due[leg] = -1
+                self.driven[leg] = []
                 self.stage = self._staged(k, leg)
         if len(self.feet) == 2 and any(self.feet):
             for leg in self.stands(k):
@@ -191,6 +197,15 @@ class Walker(Lander):
             if due < min(stance.stays(k, other) for other in range(len(away))) and due < len(stance.times):
                 for leg, goal in zip(legs, goals, strict=True):
                     self._lift(k, leg, goal, due)
+
+    def _lower(self, k: int) -> None:
+        """Feet in the air that a blow drives to the ground land there."""
+        for each in (lowered for lowered in self.lowered if lowered.start == k):
+            due = self.stance.lands(k, each.leg)
+            if self.since[each.leg] < 0 and each.due < due:
+                sooner = lowering.landed(self.stance, each)
+                self.driven[each.leg] = lowering.way(self.stance, sooner, each)
+                self.hasty[each.leg], self.stance = due, sooner
 
     def _sweep(self, k: int) -> None:
         """Feet that are knocked off the ground, on their own side."""
