@@ -7,6 +7,7 @@ import numpy as np
 
 from . import heels
 from .contacts import bearing
+from .plan import CLOSE
 from .quality.motion import smooth
 from .rotation import Array, exp, rotate
 from .settling import STEEPEST
@@ -14,15 +15,17 @@ from .stance import Stance
 from .support import smooth as ramp
 
 LEAST = 0.01  # [m] of a body's rise in which feet leave the ground
+AIR = 0.5  # part of a body that feet bear below which it is in the air
 
 
 def rises(stance: Stance) -> tuple[Array, Array]:
     """(K,) [m] how much higher than in the clip a body gets on straight legs, over heels that are halfway up, on which
-    feet still bear it, and over heels as high as they get; 0 in the air, and over heels that are all the way up."""
+    feet still bear it, and over heels as high as they get, of feet as far as these are flat; 0 in the air."""
     toes = rotate(stance.turn, stance.tips)
     across = np.stack((-toes[..., 1], toes[..., 0], np.zeros(toes.shape[:-1])), axis=-1)
     across /= np.maximum(np.linalg.norm(across, axis=-1, keepdims=True), 1e-9)
-    bears, out = bearing(stance.down, stance.low) * np.where(stance.toed, 1.0, heels.flat(toes)), []
+    across *= heels.flat(toes)[..., None]
+    bears, out = bearing(stance.down, stance.low), []
     for angle in (0.5 * STEEPEST, STEEPEST):
         ankle = stance.ankle + toes - rotate(exp(angle * across), toes)
         out.append((bears * _over(stance.hip - ankle, stance.length)).max(axis=1))
@@ -61,6 +64,13 @@ def stood(stance: Stance, high: Array) -> Array:
     """(K, L) 1 for feet that stood when a body was lifted off them, which is so much higher (K,) than in the clip [m],
     or do where it isn't lifted, else 0."""
     out = 1.0 * stance.down
-    for k in np.flatnonzero(high[1:] > 0.0) + 1:
+    for k in np.flatnonzero(high[1:] > LEAST) + 1:
         out[k] = out[k - 1]
     return out
+
+
+def late(stance: Stance, borne: Array, end: float) -> bool:
+    """Whether a body of which feet bear a part (K,) is in the air when the end [s] comes near, which would pull it
+    down."""
+    near = int(np.searchsorted(stance.times, end - CLOSE - 1e-6))
+    return bool(borne[min(near, len(borne) - 1)] < AIR)

@@ -105,7 +105,7 @@ class Plan:
     stood: (K, L) 1 for feet that stood when the body was lifted off them, else 0.
     moves: what was stepped.
     lost: [s] when the balance could not be saved, or None.  astray: whether feet or weight are not home in time, so
-    that they slide there.
+    that they slide there, or fly then.
     """
 
     stance: Stance

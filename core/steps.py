@@ -51,7 +51,8 @@ def plan(stance: Stance, push: Array, struck: Struck, blows: Sequence[Span]) -> 
     for way in (shift, rate):  # up and down the clip's own slope
         way[..., 2] += way[..., :2] @ stance.grade
     way, pace, turn = off(stance, walker.stance)
-    moves, lost, astray = tuple(walker.moves), walker.lost, walker.astray
+    moves, lost = tuple(walker.moves), walker.lost
+    astray = walker.astray or hop.late(stance, borne, max(blow.end for blow in blows))
     feet, speed = feet + way, speed + pace
     led = feet, speed, pull, hold, lift, rising, way, turn, hangs, struck.draws, struck.folds, hop.stood(stance, high)
     return Plan(walker.stance, shift, rate, *led, moves, lost, astray)

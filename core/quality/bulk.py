@@ -39,14 +39,16 @@ def pairs(figure: Figure) -> tuple[np.ndarray, Array]:
     return np.array(out, dtype=int).reshape(-1, 2), np.array(skipped).reshape(-1, 2)
 
 
-def depths(gap: Array, touching: Array, home: np.ndarray | bool = False) -> Array:
+def depths(gap: Array, touching: Array, clips: Array | None = None) -> Array:
     """(K, P) how deep the bodies of pairs are in each other [m], negative where they are apart, by the gaps (K, P, 3)
     between their middle lines and (P,) how far apart these are where they touch.
 
-    Once the middle lines have passed each other the depth goes on growing, until the two come apart or are home.
-    home: (K, P) whether one lies on that side of the other where the clip has it.
+    Once the middle lines have passed each other the depth goes on growing, until the two come apart or are home: on
+    that side of the other from where the clip has one touch it.  clips: (K, P, 3) the clip's gaps.
     """
-    size = np.sqrt(dot(gap, gap))
+    size, home = np.sqrt(dot(gap, gap)), np.zeros(gap.shape[:-1], dtype=bool)
+    if clips is not None:
+        home = (np.sqrt(dot(clips, clips)) < touching) & (dot(gap, clips) > 0.0)
     return touching - np.where(_passed(gap, size < touching, home), -size, size)
 
 
@@ -63,12 +65,12 @@ def _outer(motion: Motion, who: np.ndarray, skipped: Array) -> tuple[Array, Arra
     return start + skipped[:, None] * way, (1.0 - skipped)[:, None] * way
 
 
-def _passed(gap: Array, inside: np.ndarray, home: np.ndarray | bool = False) -> np.ndarray:
+def _passed(gap: Array, inside: np.ndarray, home: np.ndarray) -> np.ndarray:
     """(K, P) whether the lines have passed each other since the bodies met, or since they were last home, (K, P): the
     gap (K, P, 3) then turns round."""
     turned = np.zeros(inside.shape, dtype=int)
     turned[1:] = np.cumsum((dot(gap[1:], gap[:-1]) < 0.0) & inside[1:] & inside[:-1], axis=0)
-    known = np.where(inside & ~np.asarray(home), 0, turned + 1)  # turned only grows, so this is when they met, plus 1
+    known = np.where(inside & ~home, 0, turned + 1)  # turned only grows, so this is when they met, plus 1
     met = np.maximum.accumulate(known, axis=0) - 1
     return np.asarray(inside & ((turned - np.maximum(met, 0)) % 2 == 1))
 
@@ -116,8 +118,7 @@ def penetration(motion: Motion, clip: Motion | None, rest: Motion) -> Finding:
     if clip is None:
         depth, allowed = (touching - np.sqrt(dot(g, g)) for g in (gap, own))
     else:
-        home = (np.sqrt(dot(own, own)) < touching) & (dot(gap, own) > 0.0)
-        depth, allowed = depths(gap, touching, home), depths(own, touching)
+        depth, allowed = depths(gap, touching, own), depths(own, touching)
     x = 100.0 * (depth - np.maximum(allowed.max(axis=0), 0.0)) / thin
     k, j = np.unravel_index(int(np.argmax(x)), x.shape)
     name = motion.figure.names[int(who[j, 1])]

@@ -7,9 +7,9 @@ import pytest
 
 from core import dip, hop, ik, stance, steps
 from core.dynamics import centre_of
-from core.plan import Span, Struck
+from core.plan import CLOSE, Span, Struck
 from core.react import Hit
-from core.rotation import rotate
+from core.rotation import conjugate, rotate
 from core.settling import STEEPEST
 
 from .figures import build
@@ -112,6 +112,17 @@ def test_feet_without_heels_reach_as_far_as_legs(skeleton):
         np.testing.assert_allclose(reach, want, atol=1e-9)
 
 
+def test_feet_that_stand_on_end_reach_as_far_as_legs(skeleton):
+    """Their heels, right over their toes, are as high as they get; their knees may be bent all the same."""
+    found = stance.read(actor_of(skeleton), standing(skeleton), 1.0)
+    tip = rotate(conjugate(found.turn[0, 0]), np.array([0.0, -0.002, -0.1]))
+    pegs = replace(found, points=np.broadcast_to(tip, found.points.shape))
+    across = np.linalg.norm((found.hip - found.ankle)[0, 0, :2])
+    want = np.sqrt(found.length[0] ** 2 - across**2) - (found.hip - found.ankle)[0, 0, 2]
+    for reach in hop.rises(replace(pegs, down=found.down & [True, False], low=found.low & [True, False])):
+        np.testing.assert_allclose(reach, want, atol=1e-4)
+
+
 def test_flights_of_the_clip_are_left_to_it(skeleton):
     """A jump's feet have no plan of landing later: its body is braked as on the ground."""
     found = stance.read(actor_of(skeleton), jumping(skeleton), 1.0)
@@ -201,3 +212,31 @@ def test_only_heels_of_feet_that_stood_rise_under_a_body_that_is_lifted(skeleton
     heels = hop.stood(replace(found, down=down), high)
     np.testing.assert_array_equal(heels[:60], np.tile([1.0, 0.0], (60, 1)))
     np.testing.assert_array_equal(heels[60:], 1.0)
+
+
+def test_feet_that_stand_when_a_body_is_lifted_once_more_are_those_that_stood(skeleton):
+    """A spring never is at its end: millimetres are left of an earlier push, off the other foot."""
+    found = stance.read(actor_of(skeleton), clip_of(skeleton), 1.0)
+    first, later = (
+        int(np.flatnonzero(found.down[:, leg] & ~found.down[:, 1 - leg])[i]) for leg, i in ((0, 5), (1, 45))
+    )
+    push = np.zeros((2, len(found.times), 3))
+    push[0, first, 2], push[1, later, 2] = 0.5, 2.4
+    blows = [Span(float(found.times[k]), float(found.times[k]) + 2.7) for k in (first, later)]
+    plan = steps.plan(found, push, Struck.nothing(found.down.shape), blows)
+    assert 1e-4 < plan.shift[later, 2] < hop.LEAST
+    up = np.flatnonzero(plan.shift[later:, 2] > 0.1) + later
+    assert found.down[up, 0].any()  # the clip puts the other down meanwhile
+    np.testing.assert_array_equal(plan.stood[up], np.tile([0.0, 1.0], (len(up), 1)))
+
+
+def test_who_does_not_land_before_the_reaction_ends_is_lifted_less(skeleton):
+    """The end would pull him down from metres, untold."""
+    found = stance.read(actor_of(skeleton), standing(skeleton), 1.0)
+    assert not pushed(found, 0.0, 0.0, 6.0).astray and pushed(found, 0.0, 0.0, 12.0).astray
+    hit = Hit(25.0, bone="pelvis", impulse=900.0, contact=0.005, direction=UP)
+    reaction = hit_on(skeleton, "chest_front", clip=standing(skeleton), hit=hit)
+    assert reaction.footing.fell and any("stronger than feet can catch" in text for text in reaction.warnings)
+    plan, near = reaction.footing.plan, reaction.blows[0].end - CLOSE
+    assert plan.shift[:, 2].max() > 1.0
+    assert plan.shifted(np.array([near]))[0, 2] < 0.1

@@ -228,7 +228,8 @@ class TestChecks:
         """A gap of 10 cm either way between lines that meet within 12 cm, twice, then from the other side at once."""
         way = np.array([0.2, 0.1, 0.03, -0.03, -0.1, -0.2, -0.1, -0.03, 0.03, -0.03, -0.1])
         gap = way[:, None, None] * [0.0, 0.0, 1.0]
-        passed = _passed(gap, np.abs(way[:, None]) < 0.12)[:, 0]
+        inside = np.abs(way[:, None]) < 0.12
+        passed = _passed(gap, inside, np.zeros_like(inside))[:, 0]
         assert passed.tolist() == [False, False, False, True, True, False, False, False, True, False, False]
 
     def test_a_limb_that_lies_where_the_clip_has_it_is_not_through_the_other(self):
@@ -238,12 +239,11 @@ class TestChecks:
         far = [[0.0, -3.0, 9.0], [0.2, -0.9, 0.9], [0.1, 0.2, 0.0]]
         clip, motion = (0.01 * np.array([*way, [0.6, 3.0, -1.0], [0.6, 3.0, -1.0]]) for way in (near, far))
         gap, own, touching = motion[:, None], clip[:, None], np.array([0.065])
-        home = (np.linalg.norm(own, axis=-1) < touching) & (np.sum(gap * own, axis=-1) > 0.0)
-        found = depths(gap, touching, home)[:, 0]
+        found = depths(gap, touching, own)[:, 0]
         np.testing.assert_allclose(found, touching - np.linalg.norm(motion, axis=-1), rtol=1e-12)
         assert depths(gap, touching)[-1, 0] > touching  # by the way that it came alone
-        other = depths(-gap, touching, np.sum(-gap * own, axis=-1) > 0.0)[:, 0]
-        assert other[-1] > touching  # and one that comes out where the clip doesn't have it
+        assert depths(-gap, touching, own)[-1, 0] > touching  # and one that comes out where the clip doesn't have it
+        assert depths(gap, touching, 10.0 * own)[-1, 0] > touching  # nor touches
 
     @pytest.mark.parametrize("limb", ["upper_arm.L", "thigh.L"])
     def test_a_limb_through_the_body_or_the_other(self, skeleton, walk, limb):
