@@ -54,10 +54,12 @@ def prepare(
         return None
     spans = [Span(blow.start, blow.end, blow.situation.end == "continue") for blow in blows]
     pushes, fell, grips, falls = np.zeros((0, len(found.times), 3)), False, list[Grip](), list[Array]()
-    whole = Struck.nothing(found.down.shape)
+    whole, thighs = Struck.nothing(found.down.shape), [limb.upper for limb in found.limbs]
     for i, own in enumerate(pulses):  # one after the other: what is caught of a blow doesn't depend on later ones
         more = blows[i].situation.shift * _push(actor, found, own, grips)
-        falls.append(-dip.dip(found, np.append(pushes, more[None], axis=0)[..., 2], whole, spans[: i + 1])[0])
+        known = np.append(pushes, more[None], axis=0)[..., 2]
+        asked = blows[i].struck in thighs and more[:, 2].min() < 0.0  # no other blow puts a foot down
+        falls.append(-dip.dip(found, known, whole, spans[: i + 1])[0] if asked else np.zeros(len(found.times)))
         legs = struck.legs(actor, found, blows[: i + 1], pulses[: i + 1], falls)
         legs = legs if behind is None else replace(legs, behind=behind[i])
         play = partial(steps.plan, found, struck=legs, blows=spans[: i + 1])
