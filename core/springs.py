@@ -19,6 +19,7 @@ from .situation import BoneSetting, Situation
 TRUNK = ("spine", "chest")
 FIRM = 8.0  # power of the pelvis' frequency over a joint's, by which it is held there: chosen, nearly all or nothing
 SLENDER = 0.05  # of a limb's inertia across: for that at least it is held about its own length; chosen, see `slender`
+ROLLING = 0.14  # the same of what damps arms, which forearms else whirl about jolt after jolt; chosen
 ROLLS = 15.0  # [Hz] that it swings about it for that at most, which sub-steps of 1/120 s show
 NONE = 1e-9  # [Hz] below which there is no muscle
 HINGE_PACE = 2.0 * np.pi * 9.0  # [rad/s] across a hinge's axis
@@ -61,17 +62,18 @@ def inertias(model: Model, kin: Kinematics) -> Inertias:
     return Inertias(own, whole[:, :3, :3])
 
 
-def slender(inertia: Array, hinges: Hinges, frequency: Array) -> tuple[Array, Array]:
+def slender(inertia: Array, hinges: Hinges, frequency: Array, part: Array | float = SLENDER) -> tuple[Array, Array]:
     """The inertia (..., n, 6, 6) that muscles of frequencies (..., n) [Hz] are made for, and (..., n) how many times as
     fast as told a joint swings at most.
 
     A straight limb has a hundredth of the inertia about its own length that it has across.  Muscles as weak as that
     would let it roll to and fro for seconds, driven by all that turns it across; a shoulder's resist both alike.
     Fast muscles need no help, which sub-steps would not show.  Hinges turn about their axis alone.
+    part: (n,) of the inertia across, or one for all.
     """
     size, way = np.linalg.eigh(inertia[:, :3, :3])
     faster = np.maximum((ROLLS / np.maximum(frequency, NONE)) ** 2, 1.0)[..., None]
-    most = np.clip(SLENDER * size[:, -1:], size, np.where(size > 0.0, faster * size, np.inf))
+    most = np.clip(np.reshape(part, (-1, 1)) * size[:, -1:], size, np.where(size > 0.0, faster * size, np.inf))
     most[..., hinges.bodies, :] = size[hinges.bodies]
     out = np.broadcast_to(inertia, (*most.shape[:-1], 6, 6)).copy()
     out[..., :3, :3] = (way * most[..., None, :]) @ way.swapaxes(-1, -2)
@@ -99,7 +101,8 @@ def springs(
     ratio = accuracy.damped(ratio, actor.masses.mass[actor.order], actor.parent)
     omega = 2.0 * np.pi * f[..., None, None]
     inertia, swifter = slender(about.own, hinges, f)
-    K, D = omega**2 * inertia, 2.0 * ratio[..., None, None] * omega * inertia
+    damped, calmer = slender(about.own, hinges, f, np.where(tuning.light(actor), ROLLING, SLENDER))
+    K, D = omega**2 * inertia, 2.0 * ratio[..., None, None] * omega * damped
     if base >= 0 and len(legs.legs(actor)) <= 2:  # what stands at both ends is held at both
         own, whole = inertia, about.whole + (inertia - about.own)[..., :3, :3]
         _let_swing(actor, base, f, Inertias(own, whole), D)
@@ -109,7 +112,7 @@ def springs(
     if led:
         K[..., base, 3:, 3:] = D[..., base, 3:, 3:] = 0.0
     # of a trunk too: damped for what swings, it calms as fast as a joint damped for all that it carries on what stays
-    rate, pace = 4.0 * np.pi * ratio * f * swifter**2, 2.0 * np.pi * f * swifter
+    rate, pace = 4.0 * np.pi * ratio * f * calmer**2, 2.0 * np.pi * f * swifter
     rate[..., hinges.bodies] += 2.0 * HINGE_PACE
     pace[..., hinges.bodies] = np.maximum(pace[..., hinges.bodies], HINGE_PACE)
     return Springs(K, D, rate, pace)

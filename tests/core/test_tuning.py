@@ -308,6 +308,18 @@ def test_a_trunk_on_a_free_pelvis_is_damped_as_what_swings_there(skeleton):
     np.testing.assert_allclose(damped, above, rtol=1e-12)
 
 
+def test_arms_are_damped_about_their_length_as_nothing_else_is(skeleton):
+    """Held for 0.05 of the inertia across, damped for 0.14 of it, a thigh for as much as it is held."""
+    stage = Stage(actor_of(skeleton), clip_of(skeleton), [(named("shoulder_front"), HIT)], {}, {})
+    held = stage.held(np.zeros(1))
+    for name, part in (("upper_arm.L", 0.14), ("thigh.R", 0.05)):
+        i = stage.actor.names.index(name)
+        size, way = np.linalg.eigh(stage.inertia[i, :3, :3])
+        pull, damping = (np.einsum("ia,ij,ja->a", way, x[i, :3, :3], way) for x in (held.stiffness, held.damping))
+        assert size[0] < 0.05 * size[2]
+        assert pull[0] == pytest.approx(0.05 * pull[2]) and damping[0] == pytest.approx(part * damping[2])
+
+
 def test_a_slender_trunk_is_damped_against_every_turn(skeleton, rng):
     """A stick on a stick, aslant in its body's frame: its muscles are made for more than it has about its length."""
     actor, clip = actor_of(skeleton), clip_of(skeleton)
