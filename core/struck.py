@@ -20,7 +20,7 @@ from .support import smooth
 
 KNOCKED = 0.07  # of a leg's length that a foot in the air lands aside of its way
 FLUNG = 0.14  # and that one is flung which stands
-FULL = 40.0  # [N s] from which on blows do all that
+FULL, HEAVY = 40.0, 15.0  # [N s] from which on blows do all that, and [kg] from which on a leg asks for more; chosen
 LEAST = 0.02  # [m] a foot that would be flung less far stays where it is
 MIDDLE = 0.5  # of a thigh, from where on its leg is moved as a whole
 SWEPT, LEAVES = 0.25, 0.05  # [s] for which a foot that stood is off the ground, and that friction holds it
@@ -78,7 +78,7 @@ def _strike(
     limb, h = found.limbs[i], found.h
     lever = _lever(actor, blow, limb)
     out.hit[:, i] = np.maximum(out.hit[:, i], lever * (since > -1e-6))
-    strong = lever * _strong(own)
+    strong = lever * _strong(actor, limb, own)
     lost = strong * _weakened(found, blow, since, k, i)
     out.weak[:, i] = np.maximum(out.weak[:, i], lost)
     out.sinks[:, i] = np.maximum(out.sinks[:, i], blow.situation.dip * lost)
@@ -163,9 +163,10 @@ def _weakened(found: Stance, blow: Blow, since: Array, k: int, leg: int) -> Arra
     return np.where(since > -1e-6, yields * tuning.lost(blow.situation, passed), 0.0)
 
 
-def _strong(pulses: Sequence[Pulse]) -> float:
-    """Part of what a blow can do to a leg."""
-    return min(1.0, _size(pulses) / FULL)
+def _strong(actor: Actor, limb: Limb, pulses: Sequence[Pulse]) -> float:
+    """Part of what a blow can do to a leg: a heavy one is moved less."""
+    mass = float(actor.masses.mass[actor.order][list(bodies(actor, limb))].sum())
+    return min(1.0, _size(pulses) / (FULL * max(1.0, mass / HEAVY)))
 
 
 def _size(pulses: Sequence[Pulse]) -> float:
