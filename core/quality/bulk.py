@@ -43,12 +43,13 @@ def depths(gap: Array, touching: Array, clips: Array | None = None) -> Array:
     """(K, P) how deep the bodies of pairs are in each other [m], negative where they are apart, by the gaps (K, P, 3)
     between their middle lines and (P,) how far apart these are where they touch.
 
-    Once the middle lines have passed each other the depth goes on growing, until the two come apart or are home: on
-    that side of the other from where the clip has one touch it.  clips: (K, P, 3) the clip's gaps.
+    Once the middle lines have passed each other the depth goes on growing, until the two come apart or are home: nearer
+    to where the clip has one touch the other than that is to its middle line.  clips: (K, P, 3) the clip's gaps.
     """
     size, home = np.sqrt(dot(gap, gap)), np.zeros(gap.shape[:-1], dtype=bool)
     if clips is not None:
-        home = (np.sqrt(dot(clips, clips)) < touching) & (dot(gap, clips) > 0.0)
+        off, far = gap - clips, dot(clips, clips)
+        home = (far < touching**2) & (dot(off, off) < far)
     return touching - np.where(_passed(gap, size < touching, home), -size, size)
 
 

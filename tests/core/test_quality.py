@@ -244,6 +244,8 @@ class TestChecks:
         assert depths(gap, touching)[-1, 0] > touching  # by the way that it came alone
         assert depths(-gap, touching, own)[-1, 0] > touching  # and one that comes out where the clip doesn't have it
         assert depths(gap, touching, 10.0 * own)[-1, 0] > touching  # nor touches
+        beside = np.broadcast_to([[-0.01, 0.0, -0.022]], own.shape)  # on the same side, but elsewhere
+        assert depths(gap, touching, beside)[-1, 0] > touching
 
     @pytest.mark.parametrize("limb", ["upper_arm.L", "thigh.L"])
     def test_a_limb_through_the_body_or_the_other(self, skeleton, walk, limb):
