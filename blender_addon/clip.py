@@ -138,7 +138,9 @@ def simulated(clip, body, timed, at, stays):
     at: the time [s] from which it goes on, and back.  stays: whether it stays where it is then, wherever the clip goes.
     """
     base = body.anatomy.role.index("pelvis") if "pelvis" in body.anatomy.role else 0
-    spliced = cuts.gone_on(clip, base, _size(clip, body.anatomy), at)
+    size = _size(clip, body.anatomy)
+    cuts.check_near(clip, body.skeleton.names, size)
+    spliced = cuts.gone_on(clip, base, size, at)
     joined = _joined(spliced, clip, body)
     smooth = rounded(pick(joined, timed), body.skeleton.parent)
     return cuts.until(spliced, clip, at) if stays and spliced is not clip else spliced, smooth

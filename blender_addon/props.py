@@ -1,11 +1,13 @@
-"""What a figure holds may move by itself, as a drawn sword: it weighs where it is at the hit, whatever is shown."""
+"""A figure as it is at the hit, whatever frame is shown: what it holds may move by itself, as a drawn sword, and
+constraints that own its bones may be keyed."""
 
 from . import control_rig, rig, sampling, timing
 
 
 def weighed(context, armature, roles, frame):
-    """The `control_rig.Body` with its skin and props as they are at a frame."""
-    if not any(_goes_its_way(item, armature) for item in context.scene.objects):
+    """The `control_rig.Body` with its skin, its props and the owners of its bones as they are at a frame."""
+    plain = not sampling.shortcut(context, armature)  # else every frame is shown anyway to read the clip
+    if plain and not any(_goes_its_way(item, armature) for item in context.scene.objects):
         return control_rig.read(context, armature, roles)
     with sampling.kept_frame(context.scene, armature):
         timing.show(context.scene, frame)

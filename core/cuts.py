@@ -1,6 +1,7 @@
 """Cuts: a body is elsewhere from one frame to the next, as between two shots, or where a loop begins anew at its place.
 None flies there, so what comes before and after is simulated, and judged, as if it went on; past keys astray, too."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,15 +25,16 @@ UP = np.array([1.0, 0.0, 0.0, 1.0])  # what of a quaternion turns about the vert
 OBJECT = "object_rotation", "object_position"
 
 
-def gone_on(clip: Clip, base: int, size: float, at: float) -> Clip:
-    """`spliced`, and without keys `astray`, which is told in warnings; the clip itself where nothing jumps.
+def check_near(clip: Clip, names: Sequence[str], size: float) -> None:
+    """ClipError where one of the bones is farther away than Blender can show it.  size: as in `spliced`."""
+    away = np.argwhere(np.linalg.norm(clip.world_position(), axis=-1) > FAR * size)
+    if len(away):
+        text = "At frame {:g} bone '{}' is too far away to be shown. Repair the keys that move it there."
+        raise ClipError(text.format(clip.frames[away[0, 0]], names[away[0, 1]]))
 
-    ClipError where a bone is farther away than Blender can show it.
-    """
-    away = np.linalg.norm(clip.world_position(), axis=-1).max(axis=-1) > FAR * size
-    if away.any():
-        frame = clip.frames[away.argmax()]
-        raise ClipError(f"At frame {frame:g} a bone is too far away to be shown. Repair the keys that move it there.")
+
+def gone_on(clip: Clip, base: int, size: float, at: float) -> Clip:
+    """`spliced`, and without keys `astray`, which is told in warnings; the clip itself where nothing jumps."""
     back, strays = astray(clip, base, size)
     whole, frames = spliced(back, base, size, at)
     texts = _told("jumps", frames, "as at a cut") + _told("is off", strays, "as by a key that is astray")

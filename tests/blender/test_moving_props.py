@@ -1,4 +1,5 @@
-"""What moves by itself on a figure weighs where it is at the hit, whatever frame is shown when a reaction is made."""
+"""What moves by itself on a figure weighs where it is at the hit, and what owns bones is asked then, whatever frame is
+shown when a reaction is made."""
 
 import bpy
 import numpy as np
@@ -51,6 +52,21 @@ def test_reactions_are_the_same_whatever_is_shown(thrown):
     set_frame(1)
     assert differences(state, file_state()) == []
     assert farthest(*found) < 0.01 and farthest(found[0], joints(thrown, frames)) > 50.0
+
+
+@pytest.mark.parametrize("shown", (1, 150))
+def test_keyed_constraints_are_those_of_the_hit(demo, shown):
+    """In force until frame 100: shown after that, the arm it holds was baked as if nothing held it."""
+    made = demo.pose.bones["upper_arm.L"].constraints.new("COPY_ROTATION")
+    made.target = bpy.data.objects.new("Rail", None)
+    bpy.context.scene.collection.objects.link(made.target)
+    for frame, influence in ((100, 1.0), (101, 0.0)):
+        made.influence = influence
+        made.keyframe_insert("influence", frame=frame)
+    set_frame(shown)
+    for hit, owners in ((8.0, {"upper_arm.L": "constraint 'Copy Rotation'"}), (110.0, {})):
+        job = jobs.read(bpy.context, demo, situation.named("shoulder_front"), react.Hit(hit))
+        assert job.body.owners == owners and job.body.controlled == bool(owners)
 
 
 @pytest.mark.one_blender

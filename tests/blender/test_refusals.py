@@ -129,7 +129,7 @@ def test_a_blend_before_the_scene_hits_nobody(demo):
 @pytest.mark.parametrize(("rna", "value", "said"), (
     ("rotation_quaternion", float("nan"), "At frame [78].* a value of bone 'pelvis' is no number. Repair the keys"),
     ("location", float("nan"), "At frame [78].* a value of bone 'pelvis' is no number. Repair the keys"),
-    ("location", 1e30, "At frame [78].* a bone is too far away to be shown. Repair the keys"),
+    ("location", 1e30, "At frame [78].* bone 'pelvis' is too far away to be shown. Repair the keys"),
 ), ids=("no turn", "no place", "nowhere"))  # fmt: skip
 def test_keys_of_no_use(demo, way, rna, value, said):
     """A turn that is no number had been baked, and of a place of 1e30 m a traceback told."""
