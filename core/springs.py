@@ -19,7 +19,7 @@ from .situation import BoneSetting, Situation
 TRUNK = ("spine", "chest")
 FIRM = 8.0  # power of the pelvis' frequency over a joint's, by which it is held there: chosen, nearly all or nothing
 SLENDER = 0.05  # of a limb's inertia across: for that at least it is held about its own length; chosen, see `slender`
-ROLLING = 0.14  # the same of what damps arms, which forearms else whirl about jolt after jolt; chosen
+ROLLING = 0.14  # the same of what damps arms and heads: forearms else whirl upper arms about, jolt after jolt; chosen
 ROLLS = 15.0  # [Hz] that it swings about it for that at most, which sub-steps of 1/120 s show
 NONE = 1e-9  # [Hz] below which there is no muscle
 HINGE_PACE = 2.0 * np.pi * 9.0  # [rad/s] across a hinge's axis
