@@ -30,14 +30,17 @@ def file_of(module: str) -> Path | None:
 @cache
 def defined(path: Path) -> set[str]:
     """The names that a module has once it is imported."""
-    names = {"__name__", "__file__", "__doc__"}
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    names, waiting = {"__name__", "__file__", "__doc__"}, [*ast.parse(path.read_text(encoding="utf-8")).body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)  # what is in it is its own
+            continue
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             names |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
-        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            names.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.add(node.id)
+        waiting += ast.iter_child_nodes(node)
     return names
 
 
@@ -63,7 +66,7 @@ def missing(source: str, path: Path) -> list[str]:
     return faults
 
 
-FILES = sorted(path for folder in FOLDERS for path in (REPO / folder).rglob("*.py"))
+FILES = sorted([*REPO.glob("*.py"), *(path for folder in FOLDERS for path in (REPO / folder).rglob("*.py"))])
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(REPO).as_posix())
@@ -75,6 +78,7 @@ def test_what_is_taken_of_our_modules_is_there(path):
     "from . import job\njob.no_such()",
     "from . import job as jobs\n\ndef f():\n    return jobs.no_such",
     "from .job import no_such",
+    "from .job import timed",  # a variable of one of its functions
     "from ..core import no_such",
     f"from {INSTALLED}.core import rotation\nrotation.no_such",
 ))  # fmt: skip
