@@ -144,3 +144,14 @@ def test_keys_of_no_use(demo, way, rna, value, said):
     with pytest.raises(RuntimeError, match=said):
         OPS.apply_hit_reaction(frame=8.0)
     assert repr(file_state()) == repr(state)  # what is no number doesn't equal itself
+
+
+@pytest.mark.one_blender
+def test_keys_of_no_use_in_an_action_that_is_blended(demo):
+    curve = next(c for c in actions.all_curves(bpy.data.actions["Wave"]) if "hand.L" in c.data_path)
+    curve.keyframe_points[-1].co.y = float("nan")
+    curve.update()
+    state = file_state()
+    with pytest.raises(RuntimeError, match="a value of bone 'hand.L' is no number. Repair the keys"):
+        OPS.blend_actions(action="Wave")
+    assert repr(file_state()) == repr(state)
