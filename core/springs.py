@@ -101,8 +101,8 @@ def springs(
     ratio = accuracy.damped(ratio, actor.masses.mass[actor.order], actor.parent)
     omega = 2.0 * np.pi * f[..., None, None]
     inertia, swifter = slender(about.own, hinges, f)
-    damped, calmer = slender(about.own, hinges, f, np.where(tuning.light(actor), ROLLING, SLENDER))
-    K, D = omega**2 * inertia, 2.0 * ratio[..., None, None] * omega * damped
+    slowed, calmer = slender(about.own, hinges, f, np.where(tuning.light(actor), ROLLING, SLENDER))
+    K, D = omega**2 * inertia, 2.0 * ratio[..., None, None] * omega * slowed
     if base >= 0 and len(legs.legs(actor)) <= 2:  # what stands at both ends is held at both
         own, whole = inertia, about.whole + (inertia - about.own)[..., :3, :3]
         _let_swing(actor, base, f, Inertias(own, whole), D)
