@@ -22,7 +22,7 @@ AGREES = 0.5  # cosine to the hinge from which on that plane's normal is the axi
 NEAREST, SOFTLY = 0.4, 0.02  # of its length that a leg is folded to in the air, and of that, how soft the way there is
 SLACK, SURE = np.radians(6.0), 1.5  # bend below which it goes with the clip's; times that beyond it, the whole: chosen
 STRAIGHT = 0.99  # of a leg's length up to which it may stretch beyond the clip's own
-STRETCH = 0.6  # part of what the clip's leg leaves of that which one off it takes
+STRETCH = 0.3  # part of what the clip's leg leaves of that which one off it takes: more, and its knee waits and snaps
 
 
 @dataclass(frozen=True, eq=False)

@@ -97,7 +97,7 @@ def test_a_knee_does_not_snap_where_a_body_runs_away_from_its_foot(landed):
     foot, none = (p[:, limb.end], np.tile(q[:1, limb.end], (41, 1))), np.zeros(41)
     sudden = []
     for eased in (0.0, settling.RUNS):
-        at, _ = footing._risen(limb, p, own, foot, none, none + eased, none)
+        at, _ = footing._risen(limb, p, own, foot, none, none + eased, none, (none, none))
         np.testing.assert_allclose(at[0], foot[0][0], atol=1e-9)
         knee = bends(at - own[:, limb.upper], length)
         sudden.append(np.abs(np.diff(knee, n=2)).max())
@@ -108,7 +108,7 @@ def test_legs_are_eased_in_the_air_and_as_a_run_goes_on(landed, monkeypatch):
     """Where flights are near, on the ground too; where a walk stands, not at all."""
     seen = []
     risen = settling.Settling._risen
-    monkeypatch.setattr(settling.Settling, "_risen", lambda *args: seen.append(args[-3:-1]) or risen(*args))
+    monkeypatch.setattr(settling.Settling, "_risen", lambda *args: seen.append(args[-4:-2]) or risen(*args))
     clip = jumping(build(skin=True))
     landed.poses(clip)
     times = clip.times[(clip.times > landed.start) & (clip.times < landed.end)]
