@@ -22,7 +22,9 @@ AGREES = 0.5  # cosine to the hinge from which on that plane's normal is the axi
 NEAREST, SOFTLY = 0.4, 0.02  # of its length that a leg is folded to in the air, and of that, how soft the way there is
 SLACK, SURE = np.radians(6.0), 1.5  # bend below which it goes with the clip's; times that beyond it, the whole: chosen
 STRAIGHT = 0.99  # of a leg's length up to which it may stretch beyond the clip's own
-STRETCH = 0.3  # part of what the clip's leg leaves of that which one off it takes: more, and its knee waits and snaps
+# Parts of what the clip's leg leaves of that which one off it takes: on the ground, where a knee that takes more waits
+# and snaps as its foot leaves, and in the air, where blows draw legs long; chosen.
+STANDING, SWINGING = 0.33, 0.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,11 +109,12 @@ def let_out(clip: Array, way: Array, length: float, runs: Array) -> Array:
     return np.asarray(along + (lacks**2 / (lacks + SOFTLY))[:, None] * clip)
 
 
-def reached(limb: Limb, clip: Array, p: Array, target: Array, softness: Array | float) -> Array:
+def reached(limb: Limb, clip: Array, p: Array, target: Array, softness: Array | float, air: Array | float) -> Array:
     """(T,) how far a leg reaches towards its foot's place [m].
 
-    clip, p: (T, n, 3) world positions.  The farther a leg is off the clip's, the softer it gets to its full length.
-    A part of what the clip leaves of that is left: straight before the clip's, a knee would wait for it and then snap.
+    clip, p: (T, n, 3) world positions.  air: (T,) 0..1, how far it swings.  The farther a leg is off the clip's, the
+    softer it gets to its full length.  A part of what the clip leaves of that is left: straight before the clip's, a
+    knee would wait for it and then snap.
     """
     bones = np.diff(p[:, [limb.upper, limb.lower, limb.end]], axis=1)
     length = np.linalg.norm(bones, axis=-1).sum(axis=-1)
@@ -120,7 +123,8 @@ def reached(limb: Limb, clip: Array, p: Array, target: Array, softness: Array | 
     soft = np.maximum(softness * np.linalg.norm(way - own, axis=-1), 1e-15)
     d = np.linalg.norm(way, axis=-1)
     clips = np.minimum(np.linalg.norm(own, axis=-1), length)
-    most = clips + STRETCH * np.maximum(STRAIGHT * length - clips, 0.0)
+    takes = STANDING + air * (SWINGING - STANDING)
+    most = clips + takes * np.maximum(STRAIGHT * length - clips, 0.0)
     return np.asarray(d - soft * np.logaddexp(0.0, (d - most) / soft))
 
 

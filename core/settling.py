@@ -243,7 +243,7 @@ class Settling:
         """(T,) how much lower a hip must get for its leg to reach, but where its heel rises: one that is steep already,
         about to leave the ground, pulls nobody down, nor does a leg that lies on it."""
         way = p[:, limb.upper] - target[0]
-        sunk = heels.lower(way, reached(limb, clip, p, target[0], SOFT))
+        sunk = heels.lower(way, reached(limb, clip, p, target[0], SOFT, 0.0))
         steep = way[:, 2] / np.maximum(np.linalg.norm(way, axis=-1), 1e-12)
         sunk = sunk * smooth((steep - LIES) / (STANDS - LIES))
         return np.asarray(heels.holds(rotate(target[1], self._tip(limb)), way) * sunk)
@@ -269,7 +269,7 @@ class Settling:
         """
         ankle, turn = target
         softness = SOFTER + eased * (SOFT - SOFTER)
-        hip, far = p[:, limb.upper], reached(limb, clip, p, ankle, softness)
+        hip, far = p[:, limb.upper], reached(limb, clip, p, ankle, softness, air)
         toes = rotate(turn, self._tip(limb))
         before, axis = heels.before(toes, hip - ankle, hop[0] * hop[1])
         steep = np.maximum(heels.steep(hip - ankle - toes, -toes, axis, far), 0.0)

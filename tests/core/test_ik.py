@@ -44,14 +44,15 @@ def test_two_bones_reach_their_target_and_keep_their_knee(skeleton, rng):
         np.testing.assert_array_equal(new[0, others], joints[0, others])
 
 
+@pytest.mark.parametrize("air", (0.0, 1.0))
 @pytest.mark.parametrize("by", (-1.2, -0.6, -0.3, -0.15, -0.02, 0.0, 0.02, 0.6))
-def test_a_leg_at_its_target_is_left_as_it_is(skeleton, by):
+def test_a_leg_at_its_target_is_left_as_it_is(skeleton, by, air):
     """Whichever side the clip bends its knee to; and it reaches there to round-off, of which a knee near straight
     makes a hundred times as much."""
     model, limb, joints, at = bent_leg(skeleton, by)
     q, p = to_world(model, joints, at)
     way = np.linalg.norm(p[:, limb.end] - p[:, limb.upper], axis=-1)
-    np.testing.assert_allclose(ik.reached(limb, p, p, p[:, limb.end], 0.1), way, rtol=0.0, atol=1e-14)
+    np.testing.assert_allclose(ik.reached(limb, p, p, p[:, limb.end], 0.1, air), way, rtol=0.0, atol=1e-14)
     swing, lower = ik.reach(limb, q, p, p[:, limb.end], ik.bend(limb, q, p))
     assert angle(swing, np.array([1.0, 0, 0, 0])) < 1e-6 and angle(lower, np.array([1.0, 0, 0, 0])) < 1e-6
 
@@ -162,11 +163,20 @@ def test_a_knee_bends_as_evenly_as_in_the_clip_whose_hip_is_farther_off(short):
     bends = np.radians(np.linspace(0.5, 90.0, 180))
     limb, clip = ik.Limb(0, 1, 2, np.array([0.0, 1.0, 0.0])), np.zeros((len(bends), 3, 3))
     clip[:, 0, 2], clip[:, 1, 2], clip[:, 1, 0] = np.cos(bends / 2), 0.5 * np.cos(bends / 2), 0.5 * np.sin(bends / 2)
-    far = ik.reached(limb, clip, clip + (0.0, 0.0, short), clip[:, limb.end], SOFTER)
+    far = ik.reached(limb, clip, clip + (0.0, 0.0, short), clip[:, limb.end], SOFTER, 0.0)
     pace = np.diff(2.0 * np.arccos(far)) / np.diff(bends)
     assert pace.min() > 0.65 and pace.max() < 1.15
     lacks = np.cos(bends / 2) + short - far
     assert lacks.min() > -1e-12 and lacks.max() < 1.1 * short and lacks[-1] < 0.8 * short
+
+
+def test_a_leg_in_the_air_is_drawn_longer():
+    """By a blow along it: from 0.8 of its length, six tenths of what is left, and a third on the ground."""
+    limb, clip, p = ik.Limb(0, 1, 2, np.array([0.0, 1.0, 0.0])), np.zeros((1, 3, 3)), np.zeros((1, 3, 3))
+    clip[0, :, 2], clip[0, 1, 0] = (0.8, 0.4, 0.0), 0.3  # bones of 0.5 m
+    p[0, :, 2], p[0, 1, 0] = (0.8, 0.4, 0.0), 0.3
+    far = [ik.reached(limb, clip, p, np.array([[0.0, 0.0, -1.0]]), 1e-3, air)[0] for air in (0.0, 1.0)]
+    np.testing.assert_allclose(far, 0.8 + np.array([0.33, 0.6]) * 0.19, atol=1e-3)
 
 
 def test_a_leg_is_not_folded_farther_than_in_the_clip(rng):
