@@ -6,6 +6,8 @@ from .lanes import dot
 from .rotation import Array, cross
 from .support import smooth
 
+STEEPEST = 0.9  # [rad] by which a heel rises at most
+
 
 def before(toes: Array, way: Array, lifted: Array | float = 0.0) -> tuple[Array, Array]:
     """How far a body is before a foot (...,), 1 where its hip is over the toes, or where it is lifted (...,), and the

@@ -10,7 +10,6 @@ from .contacts import bearing
 from .plan import CLOSE
 from .quality.motion import smooth
 from .rotation import Array, exp, rotate
-from .settling import STEEPEST
 from .stance import Stance
 from .support import smooth as ramp
 
@@ -26,7 +25,7 @@ def rises(stance: Stance) -> tuple[Array, Array]:
     across /= np.maximum(np.linalg.norm(across, axis=-1, keepdims=True), 1e-9)
     across *= heels.flat(toes)[..., None]
     bears, out = bearing(stance.down, stance.low), []
-    for angle in (0.5 * STEEPEST, STEEPEST):
+    for angle in (0.5 * heels.STEEPEST, heels.STEEPEST):
         ankle = stance.ankle + toes - rotate(exp(angle * across), toes)
         out.append((bears * _over(stance.hip - ankle, stance.length)).max(axis=1))
     low = np.maximum(out[0], 0.0)

@@ -20,7 +20,7 @@ SOFT = 0.3  # of how far hip and foot are off the clip's: as wide is the way int
 RUNS = 0.7  # part of that in contacts of a run: such a foot leaves the ground again at once; chosen
 LIES, STANDS = 0.4, 0.7  # how steep a leg is, its height over its length, below which none and from which all counts
 DEEPEST = 0.067  # of a leg's length that the pelvis sinks at most for legs that don't reach and whose heels can't rise
-RISE, SOFTER, STEEPEST = 0.03, 0.065, 0.9  # [m] at most, how soft the way there is, and [rad] how steep the foot gets
+RISE, SOFTER = 0.03, 0.065  # [m] at most, and how soft the way there is
 SLANTED = 2.0  # times what its leg misses that a foot is lifted at most: a leg near level would ask for any height
 FLEXES = np.radians(25.0)  # that an ankle gives way where toes in the air meet the ground (people's: 20 to 30)
 GIVES = 0.015  # [m] how softly feet that move freely stay on their own side
@@ -273,7 +273,7 @@ class Settling:
         toes = rotate(turn, self._tip(limb))
         before, axis = heels.before(toes, hip - ankle, hop[0] * hop[1])
         steep = np.maximum(heels.steep(hip - ankle - toes, -toes, axis, far), 0.0)
-        turns = (1.0 - hop[0]) * np.minimum(steep, STEEPEST) + hop[0] * HANGS * np.tanh(steep / HANGS)
+        turns = (1.0 - hop[0]) * np.minimum(steep, heels.STEEPEST) + hop[0] * HANGS * np.tanh(steep / HANGS)
         roll = exp(((1.0 - air) * before * turns)[:, None] * axis)
         ankle = ankle + toes - rotate(roll, toes)
         way = hip - ankle

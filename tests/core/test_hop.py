@@ -7,10 +7,10 @@ import pytest
 
 from core import dip, hop, ik, stance, steps
 from core.dynamics import centre_of
+from core.heels import STEEPEST
 from core.plan import CLOSE, Span, Struck
 from core.react import Hit
 from core.rotation import conjugate, rotate
-from core.settling import STEEPEST
 
 from .figures import build
 from .test_balance import jumping
