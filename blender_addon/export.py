@@ -118,13 +118,8 @@ def parts(armature):
 
 def _chain(item, armature):
     """The objects between an object and the armature it hangs on, that included; empty if it doesn't."""
-    chain, parent = [], item.parent
-    while parent is not None:
-        chain.append(parent)
-        if parent == armature:
-            return chain
-        parent = parent.parent
-    return []
+    chain = list(rig.above(item))
+    return chain[: chain.index(armature) + 1] if armature in chain else []
 
 
 # -- leaving everything as it was ------------------------------------------------------------------------------------

@@ -17,18 +17,11 @@ def weighed(context, armature, roles, frame):
 def _goes_its_way(item, armature):
     """Whether a mesh that is weighed moves against the bones at rest: it, what carries it up to the armature, or, where
     it doesn't hang on that, either of the two."""
-    carriers, on_bone = [item], False
-    while carriers[-1] not in (None, armature):
-        on_bone |= carriers[-1].parent == armature and carriers[-1].parent_type == "BONE"
-        carriers.append(carriers[-1].parent)
-    if item.type != "MESH" or not (on_bone or rig.is_skinned(item, armature)):
+    if item.type != "MESH":
         return False
-    if carriers.pop() is None:
-        carriers += [armature, *_above(armature)]
+    chain = [item, *rig.above(item)]
+    hangs = armature in chain
+    carriers = chain[: chain.index(armature)] if hangs else [*chain, armature, *rig.above(armature)]
+    if not (hangs and carriers[-1].parent_type == "BONE" or rig.is_skinned(item, armature)):
+        return False
     return any(sampling.moves(carrier.animation_data) or len(carrier.constraints) > 0 for carrier in carriers)
-
-
-def _above(item):
-    while item.parent is not None:
-        item = item.parent
-        yield item

@@ -120,6 +120,12 @@ def _skin(objects, armature, index):
     )
 
 
+def above(item):
+    """What an object hangs on, from its parent up."""
+    while (item := item.parent) is not None:
+        yield item
+
+
 def is_skinned(mesh_object, armature):
     """Whether the armature bends the mesh."""
     return mesh_object.type == "MESH" and any(_bound(mesh_object, armature))

@@ -75,7 +75,7 @@ def _sprung(stance: Stance, ways: _Ways, blows: Sequence[Span]) -> tuple[Array, 
         end = max([blow.end for blow in blows if blow.start <= stance.times[k] + 1e-6] or [blows[0].end])
         now, slope = closing(float(stance.times[k]), end)
         high[k], rate[k] = z.sum(), v.sum() + (z.sum() * slope / now if now > 0.0 else 0.0)
-        borne[k] = 1.0 - stands[k] * hop.lifted(high[k], (low[k], up[k]))
+        borne[k] = 1.0 - stands[k] * hop.unborne(high[k], (low[k], up[k]))
         if k + 1 == K:
             break
         left = closing(float(stance.times[k + 1]), end)[0] / now if now > 0.0 else 0.0

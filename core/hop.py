@@ -45,7 +45,7 @@ def falls(stance: Stance) -> Array:
     return np.minimum(-(stance.pace**2) * stance.height - own, 0.0)
 
 
-def lifted(high: Array, reach: tuple[Array, Array]) -> Array:
+def unborne(high: Array, reach: tuple[Array, Array]) -> Array:
     """(...) part of a body that feet don't bear any more, which is so much higher (...) than in the clip [m].
 
     reach: of `rises`."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from .haste import hastened
 from .plan import Lowered
-from .rotation import Array, rotate
+from .rotation import Array
 from .stance import Stance
 from .support import plane, smooth
 
@@ -44,9 +44,7 @@ def lowered(stance: Stance, k: int, leg: int, falls: Array) -> Lowered | None:
 
 def _over(stance: Stance, leg: int, some: np.ndarray) -> Array:
     """(T,) [m] how much higher a foot is at samples than where it lands at the last of them."""
-    own = stance.owner == leg
-    soles = stance.ankle[some, None, leg] + rotate(stance.turn[some, None, leg], stance.points[own])
-    high = (soles[..., 2] - soles[..., :2] @ stance.grade - stance.level[own]).min(axis=1)
+    high = stance.clear(leg, stance.turn[some, leg], stance.ankle[some, leg])
     return np.maximum(high - max(float(high[-1]), 0.0), 0.0)
 
 

@@ -54,8 +54,8 @@ class Struck:
     off its goal a foot in the air lands [m].  hit: (K, L) 0..1, how far a blow has struck it by then.  draws: (K, L) by
     how much farther knees bend in the air [rad], and folds: (L,) how far they are bent by that at most.
     loose: (K, L) 0..1, how far legs in the air fold under blows along them.  behind: (K, 2) how far hips are behind
-    the weight [m], see `flight`.  sweeps: feet that are knocked off the ground, lowered: that
-    are driven to it.
+    the weight [m], see `flight`.  sweeps: feet that are knocked off the ground,
+    lowered: that are driven to it.
     """
 
     weak: Array

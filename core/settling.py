@@ -77,7 +77,7 @@ class Settling:
         free = self._free(swings, shows * self.plan.lifted(times), hold)
         goals, rolls = self._goals(hastened, (q, p), feet, hold, self._loose(times), free)
         air = self.stance.at(self.stance.aloft, times)[:, None]
-        deepest, lifted = DEEPEST * float(self.stance.length.mean()), (1.0 - air[:, 0]) * self._lifted(way)
+        deepest, lifted = DEEPEST * float(self.stance.length.mean()), (1.0 - air[:, 0]) * self._raised(way)
         hop = smooth(lifted / OFF), linear(self.plan.times, self.plan.stood, times)
         sunk = self._sunk(hastened[1], p - lifted[:, None, None] * UP, goals, sinks)  # nobody pulls down what rises
         sunk = shows * deepest * np.tanh(sunk / deepest)
@@ -111,7 +111,7 @@ class Settling:
         sunk = [sinks[:, i] * self._lacks(limb, clip, p, goal) for i, (limb, goal) in legs]
         return np.asarray(np.linalg.norm(sunk, ord=4, axis=0))
 
-    def _lifted(self, way: Array) -> Array:
+    def _raised(self, way: Array) -> Array:
         """(T,) [m] how far a way (T, 3) lifts the body off its ground."""
         return np.maximum(way[:, 2] - way[:, :2] @ self.stance.grade, 0.0)
 
@@ -289,7 +289,4 @@ class Settling:
 
     def _deep(self, limb: Limb, q: Array, p: Array) -> Array:
         """(T,) how far a foot at a pose is in the ground [m]."""
-        own = self.stance.owner == self.stance.limbs.index(limb)
-        soles = p[:, None] + rotate(q[:, None], self.stance.points[own])
-        height = soles[..., 2] - soles[..., :2] @ self.stance.grade
-        return np.asarray((self.stance.level[own] - height).max(axis=1))
+        return -self.stance.clear(self.stance.limbs.index(limb), q, p)

@@ -189,6 +189,13 @@ class Stance:
         tips = [sole[np.argmax(np.linalg.norm(sole, axis=-1))] for sole in own]
         return np.where(self.toed[:, None], 0.0, tips)
 
+    def clear(self, leg: int, q: Array, p: Array) -> Array:
+        """(T,) [m] how high above the ground the lowest sole of a foot is, at poses (T, 4), (T, 3) of it."""
+        own = self.owner == leg
+        soles = p[:, None] + rotate(q[:, None], self.points[own])
+        height = soles[..., 2] - soles[..., :2] @ self.grade
+        return np.asarray((height - self.level[own]).min(axis=1))
+
     @cached_property
     def owned(self) -> list[list[int]]:
         """Of every leg its soles."""

@@ -17,7 +17,7 @@ from .interface_tools import OPS
 from .layer_tools import differences, farthest, file_state, joints, set_frame
 
 HIT = 8.0
-LEVER, SINGLE = 600.0, 5e-4  # [mm] of an arm; [rad] to which Blender knows small turns, whose cosine it has in float32
+STRONG = 60.0  # [N s] with which arms turn far: twice what the preset has
 
 
 def spread(rig, frames, clip):
@@ -190,7 +190,7 @@ def test_keys_that_jump_between_frames_to_what_shows_the_same(demo, way, capfd):
 
 def solved(rig):
     """(Job, Reaction) of a hit on the shoulder."""
-    job = jobs.read(bpy.context, rig, named("shoulder_front"), Hit(HIT))
+    job = jobs.read(bpy.context, rig, named("shoulder_front"), Hit(HIT, impulse=STRONG))
     return job, run(job.solve())
 
 
@@ -206,15 +206,20 @@ def test_on_twos(demo):
     assert stepped.substeps < 1.05 * smooth.substeps
     times = smooth.times[smooth.times < stepped.times[-1]]
     turns = [np.degrees(reaction.deviation(times)[0]) for reaction in (smooth, stepped)]
-    assert np.linalg.norm(turns[0], axis=-1).max() > 15.0
+    assert np.linalg.norm(turns[0], axis=-1).max() > 20.0
     assert np.linalg.norm(turns[1] - turns[0], axis=-1).max() < 0.5
     np.testing.assert_allclose(course(demo)[1], usual[1], atol=0.1 * usual[1].max())
 
 
 @pytest.fixture(scope="module")
 def walking(template):
-    """The course of the hit in a plain scene."""
-    return course(template("demo"))[1]
+    """The course of the hit in a plain scene, as it is keyed: what COMBINE makes of small turns is good to 0.2 mm."""
+    return course(replacing(template("demo")))[1]
+
+
+def replacing(rig):
+    rig.parametric_dynamics.blend = "REPLACE"
+    return rig
 
 
 def cut(rig, frame, what="object"):
@@ -238,7 +243,7 @@ def test_cut(demo, walking, what, capfd):
     """A character that is elsewhere from one frame to the next, as between two shots or where a loop begins anew."""
     cut(demo, 14.0, what)
     capfd.readouterr()
-    np.testing.assert_allclose(course(demo)[1], walking, rtol=5e-3, atol=LEVER * SINGLE)
+    np.testing.assert_allclose(course(replacing(demo))[1], walking, rtol=5e-3, atol=0.1)
     told = capfd.readouterr()
     assert "The character jumps at frame 14, as at a cut" in told.out + told.err
 
@@ -259,7 +264,7 @@ def test_a_key_astray(demo, walking, what, capfd):
         key.interpolation = "LINEAR"
     curve.update()
     capfd.readouterr()
-    np.testing.assert_allclose(course(demo)[1], walking, rtol=5e-3, atol=LEVER * SINGLE)
+    np.testing.assert_allclose(course(replacing(demo))[1], walking, rtol=5e-3, atol=0.1)
     told = capfd.readouterr()
     assert "The character is off at frame 11, as by a key that is astray" in told.out + told.err
 
